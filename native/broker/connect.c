@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "broker.h"
+#include "../programs/programs.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -172,10 +173,12 @@ static int take_object(const struct call *c, struct connection *one, const char 
 
 void answer_socket_connect(const struct call *c, int number, uint64_t from, uint64_t length) {
   struct connection one = {.call = *c, .object = -1};
+  uint32_t caller = callers_are_told() ? number_of(c->tid) : 0;
   if ((one.fd = socket_of(c, number)) < 0) return answer(c, EBADF);
   int error = copy_address(c, from, length, &one) ? errno : 0;
   const char *path = error == 0 && is_unix_socket(one.fd) ? path_of(&one) : NULL;
   if (path) error = take_object(c, &one, path);
+  else if (error == 0 && callers_are_told()) error = name_caller(c->tid, caller, one.fd, (struct sockaddr *)&one.address, one.length);
   if (error == 0) return begin_connect(&one);
   close(one.fd);
   answer(c, error);

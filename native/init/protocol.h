@@ -50,6 +50,8 @@
  *   E a = number, b = length: a program start to be decided (programs/start.c has the text, which follows likewise)
  *   Y b = length: words of a program that was not judged as it is, and was killed; they follow likewise
  *   O a = process, b = length, c = the process that started it: a program that ran, its name and words follow likewise; a = 0: c were left out
+ *   W a = number, b = length, c = the number of the program that started it, or 0: a program that connects to the proxy, from
+ *     127.77.0.0 and its number on; programs/callers.c has the text, which follows likewise
  *   B a = kind, b = length, c = count: a path that was looked for in vain (1), could not be changed (2), is not a program (3), a program
  *     that was run (4), or so many more were left out (5); the path follows, filled up with zeros to whole messages
  * The listeners, and each connection that C asked for, go over IPC_FD as Node's handles.

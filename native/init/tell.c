@@ -75,6 +75,11 @@ void programs_send(uint32_t pid, uint32_t parent, const char *text, size_t lengt
   tell_text(head, text, length);
 }
 
+void callers_tell(uint32_t number, uint32_t parent, const char *text, size_t length) {
+  uint32_t head[4] = {'W', number, (uint32_t)length, parent};
+  tell_text(head, text, length);
+}
+
 void private_home_send(const char *path) {
   size_t length = strlen(path);
   uint32_t head[4] = {'H', 0, (uint32_t)length, 0};

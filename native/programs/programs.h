@@ -8,11 +8,12 @@
  *
  * table.c decides which starts the parent is asked about, identity.c knows a listed program under another name, words.c reads words
  * and interpreter lines, chain.c says who started it and
- * tree.c what ran in the end.
+ * tree.c what ran in the end, callers.c which program makes a connection.
  */
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
 #include "../broker/broker.h"
+#include <sys/socket.h>
 
 #define MAX_ALIASES 4
 
@@ -60,6 +61,14 @@ void note_started(pid_t pid, const struct image *image, const struct words *w);
 void programs_tell(void);
 void programs_send(uint32_t pid, uint32_t parent, const char *text, size_t length); /* given by init/tell.c */
 
+/* callers.c */
+int callers_take_name(const char *name);
+int callers_are_told(void);
+uint32_t number_of(pid_t tid);
+int number_image(pid_t pid, const struct image *image, const struct words *w);
+int name_caller(pid_t tid, uint32_t number, int fd, struct sockaddr *address, socklen_t length);
+void callers_tell(uint32_t number, uint32_t parent, const char *text, size_t length); /* given by init/tell.c */
+
 /* start.c */
 int programs_open(void);
 int programs_waiting(void);
@@ -72,6 +81,8 @@ void programs_ask(uint32_t number, const char *text, size_t length); /* given by
 void programs_report(const char *text, size_t length);  /* words that were not judged, and were killed for it */
 
 /* stop.c */
+int look_at_process(pid_t pid, struct image *image);
+int read_command_line(pid_t pid, struct words *w);
 int may_reap(void);
 void done_reaping(void);
 int let_run(const struct call *c, const struct image *judged, const struct words *allowed);

@@ -27,7 +27,7 @@ static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 int may_reap(void) { return pthread_mutex_trylock(&waiting) == 0; }
 void done_reaping(void) { pthread_mutex_unlock(&waiting); }
 
-static int read_command_line(pid_t pid, struct words *w) {
+int read_command_line(pid_t pid, struct words *w) {
   char path[48], part[16384];
   snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -52,7 +52,7 @@ static int read_command_line(pid_t pid, struct words *w) {
   return 0;
 }
 
-static int look_at_process(pid_t pid, struct image *image) {
+int look_at_process(pid_t pid, struct image *image) {
   char link[48];
   snprintf(link, sizeof link, "/proc/%d/exe", pid);
   return look_at_image(link, image);
@@ -66,6 +66,7 @@ static int is_judged(pid_t pid, const struct image *judged, const struct words *
   if (good && image.is_secret) good = 0;
   if (good && is_listed(&image, NULL, &now))
     good = allowed && image.device == judged->device && image.inode == judged->inode && now.length == allowed->length && !memcmp(now.bytes, allowed->bytes, now.length);
+  if (good && number_image(pid, &image, &now)) good = 0;
   if (good) note_started(pid, &image, &now);
   else if (now.bytes) programs_report(now.bytes, now.length);
   free(now.bytes);

@@ -3,6 +3,7 @@
  *   n NAME[<TAB>WORD]...   a program of this name, or any word that names it, when all of these words are among its own
  *   s TEXT                 the words hold this text, whatever its case
  *   i NAME<TAB>PATH        the program at this path is NAME under every other name as well
+ *   h NAME                 a program of this name, a pattern, has hosts (callers.c); `h` alone: who connects is told
  *   *                      every start
  */
 #define _GNU_SOURCE
@@ -64,11 +65,13 @@ static int take_identity(char *text) {
 int programs_take_line(char *line) {
   is_on = 1;
   if (!strcmp(line, "*")) return asks_all = 1, 0;
+  if (!strcmp(line, "h")) return callers_take_name("");
   if (!line[0] || line[1] != ' ') return -1;
   switch (line[0]) {
   case 'n': return take_name(line + 2);
   case 's': return take_text(line + 2);
   case 'i': return take_identity(line + 2);
+  case 'h': return callers_take_name(line + 2);
   default: return -1;
   }
 }

@@ -64,6 +64,8 @@ export interface EndEvent {
   readonly hosts?: readonly string[]
   /** Hosts that it reached for and did not get. */
   readonly refused_hosts?: readonly string[]
+  /** Which programs reached for a host, where that is known. */
+  readonly host_programs?: Readonly<Record<string, readonly string[]>>
   /** Attempts that the kernel or the proxy stopped. */
   readonly violations?: readonly AuditViolation[]
   /** The programs that ran, where starts are judged: the first of them, and how many more there were. */

@@ -190,6 +190,7 @@ function hostRule(part: PartDecision, facts: ShellFacts | null): HostRule[] {
 /** Describes a running command's request for a host. */
 export function hostQuestion({
   command,
+  program,
   target,
   about,
 }: HostQuestion): Pick<Question, 'tool' | 'subject' | 'input' | 'decision'> {
@@ -199,7 +200,7 @@ export function hostQuestion({
     const decision = soleDecision('ask', { kind: 'tool', text }, { code: about.code, message: about.message })
     return { tool: 'bash', subject: command, input: { command, host }, decision }
   }
-  const message = `A running command wants to connect to ${host} (not allowed yet).`
+  const message = `${program ?? 'A running command'} wants to connect to ${host} (not allowed yet).`
   const decision = soleDecision('ask', { kind: 'host', text: host }, { code: 'host-not-granted', message })
   return { tool: 'bash', subject: command, input: { command, host }, decision }
 }

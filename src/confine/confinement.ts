@@ -17,6 +17,7 @@ import type {
 import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { HostRule, PathRule, Policy, RuleRef } from '../policy/policy.ts'
+import type { HeldHosts } from '../policy/programs/callers.ts'
 import type { StartedFor, TableScene } from '../policy/programs/table.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
@@ -77,6 +78,8 @@ export interface Environment {
 export interface Network {
   /** Without an allowed host there is no network. */
   readonly rules: EgressRules
+  /** Hosts that are for some of its programs alone; null if all are for all. */
+  readonly held: HeldHosts | null
   /** Hosts that any command of the policy may reach; a git remote may name them. */
   readonly remotes: readonly string[]
   /** Ports that the command may serve to this machine. */
@@ -218,6 +221,7 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
     },
     network: {
       rules,
+      held: rules.allowed === null ? null : (entitled.held ?? null),
       remotes: grantedHosts(policy, rules),
       ports: [
         ...new Set([...sandbox.devServerPorts.map(({ value }) => value), ...granted.flatMap(({ ports }) => ports)]),

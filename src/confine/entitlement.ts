@@ -9,8 +9,10 @@ import type { McpServerSetting, SecretSetting } from '../manifest/schema/setting
 import { type Decision, soleDecision } from '../policy/decision.ts'
 import { pathsOfGrants } from '../policy/evaluate/carried-paths.ts'
 import { grantMatches } from '../policy/evaluate/command-match.ts'
+import { keepsHosts, knownTool } from '../policy/evaluate/known-tools.ts'
 import { hostsOfCommand, usesNetwork } from '../policy/evaluate/network-use.ts'
 import type { HostRule, PathRule, Policy } from '../policy/policy.ts'
+import type { HeldHosts } from '../policy/programs/callers.ts'
 import type { AnsweredPolicy } from '../project/answers.ts'
 import { checkRules, declinedHosts, keylessHosts } from '../project/load/extend.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
@@ -86,6 +88,8 @@ export interface Entitlement {
   /** Names of variables. */
   readonly envVars: readonly string[]
   readonly hosts: readonly HostRule[]
+  /** Hosts that are for some of its programs alone; absent if all are for all. */
+  readonly held?: HeldHosts
   /** Programs that the command is known to start. */
   readonly programs: readonly string[]
   /** Suffixes of wildcard hosts that are not the manifest's. */
@@ -116,7 +120,24 @@ export function entitleWords(
   const grants = covering.sort((a, b) => b.pattern.words.length - a.pattern.words.length).slice(0, 1)
   const tools = toolHosts(loaded, command, granted, env)
   const commands = { ...policy.commands, toolDomains: tools.domains }
+  const hosts = hostsOfCommand({ commands }, grants, command)
+  const byTool = tools.named.map(({ tool, programs }) => ({ tool, programs, rules: tools.domains.get(tool) ?? [] }))
+  const program = command[0] ?? ''
+  const known = knownTool(program)
+  const isOwn = (rule: HostRule): boolean =>
+    tools.domains.get(program)?.includes(rule) === true || keepsHosts(known!, command.slice(1))
+  const toAll = granted.flatMap((one) => one.hosts.map(({ pattern }) => pattern.text))
+  const rules = [
+    ...(known === null ? [] : hosts.filter((rule) => !policy.commands.defaultDomains.includes(rule) && isOwn(rule))),
+    ...byTool.filter(({ tool }) => knownTool(tool) !== null).flatMap((one) => one.rules),
+  ].filter(({ pattern }) => !toAll.includes(pattern.text))
+  const programs = [program, ...byTool.flatMap((one) => one.programs)].filter((name) => knownTool(name) !== null)
+  const own = (words: readonly string[]): readonly HostRule[] => {
+    const matching = policy.commands.allow.filter((rule) => grantMatches(rule.pattern, words.map(asWord)))
+    return hostsOfCommand({ commands }, matching, words)
+  }
   return {
+    ...(rules.length > 0 && { held: { rules, programs, own } }),
     name: grants[0]?.pattern.text ?? shorten(command.slice(0, 3).join(' '), command.length > 3),
     whole: typedText(command),
     // Bundles named for this run apply whatever program it starts.
@@ -124,11 +145,7 @@ export function entitleWords(
     grants: grants.map((grant) => grant.pattern.text),
     paths: pathsOfGrants(grants),
     envVars: grants.flatMap((grant) => grant.envVars),
-    hosts: [
-      ...hostsOfCommand({ commands }, grants, command),
-      ...tools.named.flatMap(({ tool }) => tools.domains.get(tool) ?? []),
-      ...granted.flatMap(({ hosts }) => hosts),
-    ],
+    hosts: [...hosts, ...byTool.flatMap((one) => one.rules), ...granted.flatMap(({ hosts }) => hosts)],
     programs: command.slice(0, 1),
   }
 }
@@ -142,10 +159,11 @@ export function entitleServer(
   const tools = (policy.commands.toolDomains.get(argv[0] ?? '') ?? []).filter((rule) =>
     usesNetwork(rule.commands, argv.slice(1)),
   )
-  return { ...words, name: `MCP server ${name}`, paths: [], envVars, hosts: [...domains, ...tools] }
+  const { held: _, ...rest } = words
+  return { ...rest, name: `MCP server ${name}`, paths: [], envVars, hosts: [...domains, ...tools] }
 }
 
-function asWord(text: string): Word {
+export function asWord(text: string): Word {
   return { text, values: [text], dynamic: [], prefix: text, pattern: null, splits: false, span: { start: 0, end: 0 } }
 }
 

@@ -3,21 +3,25 @@
 import type { SessionFacts } from '../policy/call.ts'
 import { pathsOfGrants } from '../policy/evaluate/carried-paths.ts'
 import { grantsOf } from '../policy/evaluate/command-grant.ts'
+import { grantMatches } from '../policy/evaluate/command-match.ts'
 import type { TextFacts } from '../policy/evaluate/git-place.ts'
 import { hostsOfText, type TextHosts } from '../policy/evaluate/named-hosts.ts'
+import { hostsOfCommand } from '../policy/evaluate/network-use.ts'
 import type { CommandRule, HostRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import { splitText, type TextPart } from '../shell/read/split.ts'
 import { analyze } from '../shell/walk/analyze.ts'
-import { type Entitlement, shorten } from './entitlement.ts'
+import { asWord, type Entitlement, shorten } from './entitlement.ts'
 
 /** A text that runs in one sandbox, with its entitlement. */
 export interface CommandGroup extends Entitlement {
   readonly text: string
   readonly when: TextPart['when']
   readonly moves: boolean
+  /** It has hosts only because connections are judged by the program that makes them. */
+  readonly relies: boolean
 }
 
 export interface TextPlan {
@@ -37,6 +41,8 @@ export interface TextPlace {
   readonly session: SessionFacts
   /** Hosts that a person approved for this text. */
   readonly agreed: readonly HostRule[]
+  /** Connections are judged by the program that makes them. */
+  readonly byProgram?: boolean
 }
 
 /** Plans a text from the facts of its decision. */
@@ -67,9 +73,10 @@ function readPart(text: string, place: TextPlace): TextCommands {
   return readCommands('facts' in analysis ? analysis.facts : NOTHING, place)
 }
 
-function readCommands(text: TextFacts, { loaded, session, agreed }: TextPlace): TextCommands {
+function readCommands(text: TextFacts, { loaded, session, agreed, byProgram = false }: TextPlace): TextCommands {
   const answered = { ...session, grants: { ...session.grants, hosts: [...session.grants.hosts, ...agreed] } }
-  return { facts: text.commands, hosts: hostsOfText(loaded.policy, answered, text, isContained(loaded, session)) }
+  const view = { contained: isContained(loaded, session), byProgram }
+  return { facts: text.commands, hosts: hostsOfText(loaded.policy, answered, text, view) }
 }
 
 /** Groups neighbours as long as none loses a host; null if a single part loses one. */
@@ -102,12 +109,15 @@ function mayFollow(first: TextPart, part: TextPart): boolean {
 
 function groupOf(
   text: string,
-  { facts }: TextCommands,
+  { facts, hosts: { held, relies } }: TextCommands,
   hosts: readonly HostRule[],
-  { loaded, session }: TextPlace,
+  { loaded, session, agreed }: TextPlace,
   { when, moves }: Pick<TextPart, 'when' | 'moves'>,
 ): CommandGroup {
-  return { text, when, moves, ...entitleText(text, facts, hosts, loaded, session) }
+  const rules = held.rules.filter((rule) => !agreed.includes(rule))
+  const own = (words: readonly string[]): readonly HostRule[] => hostsOfUse(loaded, session, words)
+  const byProgram = rules.length > 0 && { held: { rules, programs: held.programs, own } }
+  return { text, when, moves, relies, ...entitleText(text, facts, hosts, loaded, session), ...byProgram }
 }
 
 /** The entitlement of a text whose commands were read. */
@@ -140,6 +150,19 @@ function entitleText(
     hosts,
     programs: [...new Set(patterns.flatMap((pattern) => pattern.slice(0, 1)))],
   }
+}
+
+/** The hosts of a program that is started, by its real words. */
+function hostsOfUse(loaded: LoadedPolicy, session: SessionFacts, words: readonly string[]): readonly HostRule[] {
+  const { policy } = loaded
+  const grants = [...policy.commands.allow, ...session.grants.commands].filter(({ pattern }) =>
+    grantMatches(pattern, words.map(asWord)),
+  )
+  const answered = session.grants.hosts.filter(({ pattern }) => words.some((word) => word.includes(pattern.host)))
+  return [
+    ...hostsOfCommand(policy, grants, isContained(loaded, session) || grants.length > 0 ? words : []),
+    ...answered,
+  ]
 }
 
 /** In contained mode a command's words are enough to select bundles and their hosts. */

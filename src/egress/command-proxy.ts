@@ -10,7 +10,7 @@ import type { GitSsh } from './protocol/git-ssh.ts'
 import { relayLocal } from './protocol/local-socket.ts'
 import type { PackageGate } from './protocol/package-gate.ts'
 import { type PackageJudge, type Passage, recordRefused, startRecord } from './protocol/passage.ts'
-import { createProxy } from './proxy.ts'
+import { createProxy, type Proxy as Protocols } from './proxy.ts'
 import type { Aliases } from './route/aliases.ts'
 import type { EgressEvent } from './route/event.ts'
 import { type AskHost, createGate } from './route/gate.ts'
@@ -26,6 +26,8 @@ export interface ProxyOptions {
   /** Bound inside the command's network namespace; the proxy owns it from now on. */
   readonly listener: Server
   readonly rules: EgressRules
+  /** The rules of each of its programs, by the address that it connects from; without it those of the command. */
+  readonly callers?: { rulesFor(address: string): EgressRules | Promise<EgressRules> }
   /** Addresses inside that stand for granted hosts. */
   readonly aliases?: Aliases
   /** Shared by the proxies of a session. */
@@ -115,10 +117,13 @@ export function openProxy(options: ProxyOptions): CommandProxy {
   const counts = { accepted: 0, allowed: 0, denied: 0, failed: 0, up: 0, down: 0 }
   let closed: Promise<void> | null = null
 
-  const passage: Passage = {
-    command: rules.command,
+  const bodies = createBodyHold()
+  const packages = rules.packages ? packageJudge(rules.packages, options, ended.signal) : null
+  const passageOf = (own: EgressRules): Passage => ({
+    command: own.command,
+    ...(own.program !== undefined && { program: own.program }),
     gate: createGate({
-      rules,
+      rules: own,
       resolver: options.resolver,
       parent: options.upstream.parent,
       ask: options.ask,
@@ -127,10 +132,10 @@ export function openProxy(options: ProxyOptions): CommandProxy {
     aliases: options.aliases ?? null,
     agent,
     broker: options.broker ?? null,
-    bodies: createBodyHold(),
+    bodies,
     git: options.ssh ? { ...options.ssh, dialer: options.upstream.dialer } : null,
     budget: (judged, target) => Budget.of({ usage, rules: judged, target, ask: options.ask, signal: ended.signal }),
-    packages: rules.packages ? packageJudge(rules.packages, options, ended.signal) : null,
+    packages,
     limits,
     onEvent: (event) => {
       counts[event.verdict === 'allow' ? 'allowed' : event.verdict === 'deny' ? 'denied' : 'failed']++
@@ -138,20 +143,29 @@ export function openProxy(options: ProxyOptions): CommandProxy {
       counts.down += event.down
       options.onEvent?.(event)
     },
-  }
+  })
+  const passage = passageOf(rules)
   const proxy = createProxy(passage, options.ca)
+  /** One for each program that connects, so that an answer about a host is for that program. */
+  const proxies = new Map<EgressRules, Protocols>()
+
+  function proxyBy(own: EgressRules): Protocols {
+    const known = proxies.get(own) ?? createProxy(passageOf(own), options.ca)
+    proxies.set(own, known)
+    return known
+  }
 
   const listeners: Server[] = [listener]
 
   function accept(socket: Socket): void {
-    take(socket, proxy.serve)
+    take(socket, (client, by) => by.serve(client))
   }
 
   function acceptDirect(socket: Socket): void {
-    take(socket, proxy.serveDirect)
+    take(socket, (client, by) => by.serveDirect(client))
   }
 
-  function take(socket: Socket, serve: (socket: Socket) => void): void {
+  function take(socket: Socket, serve: (socket: Socket, by: Protocols) => void): void {
     counts.accepted++
     if (closed !== null || clients.size >= limits.connections) {
       if (closed === null) {
@@ -162,7 +176,13 @@ export function openProxy(options: ProxyOptions): CommandProxy {
     }
     clients.add(socket)
     socket.once('close', () => clients.delete(socket))
-    serve(socket)
+    const own = options.callers?.rulesFor(socket.remoteAddress ?? '') ?? null
+    if (own === null) serve(socket, proxy)
+    else if (!('then' in own)) serve(socket, proxyBy(own))
+    else {
+      socket.once('error', () => socket.destroy())
+      void own.then((found) => socket.destroyed || serve(socket, proxyBy(found)))
+    }
   }
 
   function close(): Promise<void> {
@@ -175,7 +195,7 @@ export function openProxy(options: ProxyOptions): CommandProxy {
     clearTimeout(warming)
     ended.abort()
     const gone = listeners.map((one) => new Promise<void>((resolve) => one.close(() => resolve())))
-    proxy.close()
+    for (const one of [proxy, ...proxies.values()]) one.close()
     const closing = Array.from(
       clients,
       (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),

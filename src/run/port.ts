@@ -91,7 +91,8 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     if (command !== call.decided.command)
       throw new Fault('unchecked-command', 'the command is not the one that was decided')
     const { loaded, facts } = options.scope()
-    const place = { cwd: how.cwd, home: options.home, loaded, session: facts, agreed: call.reach.hosts }
+    const byProgram = runner.tellsCallers && options.cover.judges
+    const place = { cwd: how.cwd, home: options.home, loaded, session: facts, agreed: call.reach.hosts, byProgram }
     return planText(command, call.decided.facts, place)
   }
 
@@ -106,7 +107,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     const session = options.scope().facts
     const of = { session, commands: facts?.commands ?? [], changing: () => changingPrograms().split('\n') }
     const confinement = confined(
-      { command: group, cwd, text: of, ...(relies && { relies }), ...(judged && { judged }) },
+      { command: group, cwd, text: of, ...(relies && { relies }), ...((judged || group.relies) && { judged: true }) },
       [
         { kind: 'reach', reach },
         { kind: 'time', ms: timeoutMs },

@@ -4,7 +4,7 @@ import type { Confinement } from '../confine/confinement.ts'
 import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
 import { isGlob } from '../files/glob.ts'
 import type { PathRule } from '../policy/policy.ts'
-import { programTable } from '../policy/programs/table.ts'
+import { callerLines, programTable } from '../policy/programs/table.ts'
 import { installedPlaces } from '../project/place/installers.ts'
 import { homeLinks, ownCheckout, ownPackage, writablePathFolders } from '../project/place/own-places.ts'
 import type { Arrangement, Backend, PlanUnderway } from '../sandbox/backend.ts'
@@ -108,7 +108,7 @@ export class Site {
 
   /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
   begin(confinement: Confinement, argv: readonly string[], means: Means): Preparing {
-    const { root, standsFor, cwd, places, network, environment, limits, programs, undo } = confinement
+    const { root, standsFor, cwd, places, network, environment, limits, undo } = confinement
     const { proxy, arrangement, holdsChanges, judges, terminal, reportsPorts, learns } = means
     const { reads, writes, free } = this.#shown({ places }, proxy?.directory, arrangement?.temporary)
     const shows = this.#backend.capabilities.has('stand-ins')
@@ -149,7 +149,7 @@ export class Site {
         const both = network.ports.filter((port) => proxy?.proxyPorts.some((one) => one.port === port))
         const listening = both.length === 0 ? new Set<number>() : listeningPorts()
         const isServed = (port: number) => both.includes(port) && listening.has(port)
-        const lines = judges() ? programTable(programs, env.PATH ?? '') : []
+        const lines = judges() ? this.#programLines(confinement, env.PATH ?? '', proxy !== null) : []
         const plan = planSandbox({
           ...layout,
           argv,
@@ -187,6 +187,14 @@ export class Site {
     // At a terminal somebody can agree to a port, which then has to be handed out.
     const sockets = proxy !== null || network.ports.length > 0 || (reportsPorts && terminal !== null)
     return { layout: () => planLayout(layout), limits, sockets, complete, ...(arrangement && { arrangement }) }
+  }
+
+  /** Which program starts matter, and which connections. */
+  #programLines({ programs, network }: Confinement, path: string, hasWayOut: boolean): readonly string[] {
+    const lines = programTable(programs, path)
+    const tells = hasWayOut && this.#backend.capabilities.has('told-callers')
+    // Starts that nothing is judged by are not looked at for the sake of names alone.
+    return tells && (network.held !== null || lines.length > 0) ? [...lines, ...callerLines(network.held, path)] : lines
   }
 
   /** What may be written, at least in part. */

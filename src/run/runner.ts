@@ -16,6 +16,7 @@ import { type MaskChange, MaskWatch } from '../sandbox/secrets/masks-watch.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import type { Callers } from './callers.ts'
 import { type CommandChanges, pruneKept } from './held-changes.ts'
 import { DevServerPorts } from './network/dev-server-ports.ts'
 import type { NetworkOptions, ProxySettings, SessionNetwork } from './network/network.ts'
@@ -162,24 +163,32 @@ export class CommandRunner {
     try {
       const proxy = expected ? null : await this.#proxySettings(confinement, arrangement)
       const preparing = expected ?? this.#prepare(site, confinement, argv, io, proxy, arrangement)
-      return await this.#launch(site, preparing, confinement, io)
+      return await this.#launch(site, preparing, confinement, io, proxy?.directory ?? null)
     } finally {
       arrangement?.dispose()
     }
   }
 
-  async #launch(site: Site, preparing: Preparing, confinement: Confinement, io: RunIo): Promise<RunOutcome> {
+  async #launch(
+    site: Site,
+    preparing: Preparing,
+    confinement: Confinement,
+    io: RunIo,
+    scripts: string | null,
+  ): Promise<RunOutcome> {
     const { hidden, running } = site
     const { rules } = confinement.network
     const egress = createEgressLog()
     const network = this.#networks.get(networkKey(confinement)) ?? null
-    const openProxy = network?.proxyFor(this.#withAddresses(confinement), egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
     const underway: { begun: Begun | null; proxy: CommandProxy | null } = { begun: null, proxy: null }
+    const callers = scripts === null ? null : await this.#callersOf(confinement, scripts, () => underway.begun!.plan)
+    const openProxy = network?.proxyFor(this.#withAddresses(confinement), egress.add, callers)
     const programs = await this.#judgeOf(confinement, () => underway.begun?.plan.env.PATH ?? '')
     const launchIo: LaunchIo = {
       ...io,
       ...(programs && { judge: (start) => programs.judge(start, io.signal), judgeAsks: programs.asks }),
+      ...(callers && { onCaller: (caller) => callers.add(caller) }),
       ...(running.size > 0 && { verify: () => hidden.isAllOf(underway.begun?.plan.masks ?? []) }),
       onListener: (listener, further) => {
         if (further === null) underway.proxy = openProxy?.(listener) ?? null
@@ -299,6 +308,18 @@ export class CommandRunner {
       reportsPorts: io.onPort !== undefined,
       learns: io.learns ?? false,
     })
+  }
+
+  /** Whether connections are judged by the program that makes them. */
+  get tellsCallers(): boolean {
+    return this.#judges && this.#backend.capabilities.has('told-callers')
+  }
+
+  async #callersOf(confinement: Confinement, scripts: string, plan: () => SandboxPlan): Promise<Callers | null> {
+    const { held } = confinement.network
+    if (!this.tellsCallers || (held === null && programTable(confinement.programs, '').length === 0)) return null
+    const { Callers } = await import('./callers.ts')
+    return new Callers(this.#withAddresses(confinement), held, { plan, scripts })
   }
 
   get #judges(): boolean {

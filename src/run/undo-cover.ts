@@ -48,6 +48,11 @@ export class UndoCover {
     return unasked.decision === 'allow' ? { ...unasked, judged: true } : decision
   }
 
+  /** Whether nothing says that programs are not judged here. */
+  get judges(): boolean {
+    return process.platform === 'linux' && !this.#isNoted(NO_BROKER)
+  }
+
   /** Changes do not go through the init here. */
   noteNoBroker(): void {
     this.#note(NO_BROKER)
@@ -90,10 +95,12 @@ export class UndoCover {
   /** What was noted within the hour of this machine and of this command; nothing has been on most machines. */
   #gapsOf(root: string, command: string): { readonly machine: boolean; readonly command: boolean } {
     if (changedAt(this.#folder) === null) return { machine: false, command: false }
-    const isNoted = (name: string, age = REMEMBERED_MS): boolean =>
-      (changedAt(join(this.#folder, name)) ?? 0) >= Date.now() - age
-    const machine = isNoted(NO_BROKER) || isNoted(nameOf(root, FULL), FULL_MS)
-    return { machine, command: isNoted(nameOf(root, command)) }
+    const machine = this.#isNoted(NO_BROKER) || this.#isNoted(nameOf(root, FULL), FULL_MS)
+    return { machine, command: this.#isNoted(nameOf(root, command)) }
+  }
+
+  #isNoted(name: string, age = REMEMBERED_MS): boolean {
+    return (changedAt(join(this.#folder, name)) ?? 0) >= Date.now() - age
   }
 
   #note(name: string): void {

@@ -6,7 +6,7 @@ import { Fault, type FaultCode } from '../system/fault.ts'
 import type { SandboxLayout } from './layout.ts'
 import type { Limits } from './limits.ts'
 import type { SandboxPlan, SoughtPath } from './plan.ts'
-import type { ProgramJudge, RanProgram } from './programs.ts'
+import type { Caller, ProgramJudge, RanProgram } from './programs.ts'
 import type { Support } from './report.ts'
 import type { Violation } from './violation.ts'
 
@@ -53,6 +53,8 @@ export interface LaunchIo {
   readonly onLocal?: (socket: Socket, target: string) => void
   /** With `programs` in the plan: decides the starts that the table lists. */
   readonly judge?: ProgramJudge
+  /** With a line `h` in `programs`: a program that connects to the listener, before its first connection. */
+  readonly onCaller?: (caller: Caller) => void
   /** True when `judge` may take its time: it asks a person. */
   readonly judgeAsks?: boolean
   /**
@@ -157,6 +159,8 @@ export type Capability =
   | 'sought-paths'
   /** `programs`: every program start is judged. */
   | 'judged-programs'
+  /** Which program makes a connection is told. */
+  | 'told-callers'
 
 /** A plan whose first part is known: a backend may start on that while the rest is prepared. */
 export interface PlanUnderway {

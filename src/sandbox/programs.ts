@@ -41,6 +41,19 @@ export interface RanProgram {
   readonly words: readonly string[]
 }
 
+/** A program that makes a connection (native/programs/callers.c). */
+export interface Caller extends ProgramImage {
+  readonly number: number
+  /** The number of the program that it comes from; 0 for one without. */
+  readonly parent: number
+  /** What a process says of itself, which proves nothing. */
+  readonly plain: boolean
+  /** True when there are more words or variables than these. */
+  readonly cut: boolean
+  /** `NAME=VALUE` of those that the command was not started with. */
+  readonly variables: readonly string[]
+}
+
 /** Decides a start. False: the caller gets EPERM. */
 export type ProgramJudge = (start: ProgramStart) => boolean | Promise<boolean>
 
@@ -53,6 +66,24 @@ function textsIn(bytes: Buffer): readonly string[] {
 export function parseProgram(pid: number, parent: number, bytes: Buffer): RanProgram {
   const [name = '', ...words] = textsIn(bytes)
   return { pid, parent, name, words }
+}
+
+/** Parses a program that makes a connection; null for one that is not well-formed. */
+export function parseCaller(number: number, parent: number, bytes: Buffer): Caller | null {
+  if (bytes.at(-1) !== 0) return null
+  const [mark, file = '', aliases = '', count, ...rest] = textsIn(bytes)
+  const words = Number(count)
+  if (!Number.isInteger(words) || words < 0 || words > rest.length) return null
+  return {
+    number,
+    parent,
+    plain: mark === 'p',
+    cut: mark === 'c',
+    file,
+    aliases: aliases.split('/').filter((name) => name !== ''),
+    argv: rest.slice(0, words),
+    variables: rest.slice(words),
+  }
 }
 
 /** Parses the text of one start (native/programs/start.c); null for one that is not well-formed. */

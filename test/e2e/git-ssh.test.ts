@@ -83,8 +83,13 @@ async function answering(at: number): Promise<void> {
   })
 }
 
-/** Runs a command in a session that reaches these hosts and reads these files. */
-async function bash(command: string, domains: readonly string[], reads: readonly string[]): Promise<string> {
+/** Runs a command in a session that reaches these hosts and reads these files. `own`: they are for git alone. */
+async function bash(
+  command: string,
+  domains: readonly string[],
+  reads: readonly string[],
+  own = false,
+): Promise<string> {
   const object = {
     schema_version: 1,
     permission: { mode: 'auto' },
@@ -92,7 +97,7 @@ async function bash(command: string, domains: readonly string[], reads: readonly
       allow: {
         read: { paths: ['**', ...reads] },
         write: { paths: ['**'] },
-        commands: { default_domains: [...domains] },
+        commands: own ? { patterns: [{ command: 'git:*', domains: [...domains] }] } : { default_domains: [...domains] },
       },
     },
   }
@@ -114,6 +119,13 @@ describe('git over ssh', () => {
     const text = await bash(`${clone('out')} && cat out/a.txt && ${change} && git push -q 2>&1`, [`${HOST}:22`], KEY)
     expect(text).toContain('over ssh')
     expect(run('git', '-C', join(folder, 'repository.git'), 'log', '--format=%s', 'main')).toBe('two\none\n')
+  })
+
+  it('has the hosts of git where these are for git alone, and its own ssh there does not', async () => {
+    const port22 = [`${HOST}:22`]
+    expect(await bash(`${clone('alone')} && cat alone/a.txt; sh -c true`, port22, KEY, true)).toContain('over ssh')
+    const beside = `git --version; ssh -o BatchMode=yes ${HOST} git-upload-pack ${join(folder, 'repository.git')} </dev/null 2>&1`
+    expect(await bash(beside, port22, KEY, true)).toMatch(/blocked|not granted/)
   })
 
   it('shows of known_hosts only what speaks for granted hosts', async () => {

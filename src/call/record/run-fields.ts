@@ -13,7 +13,15 @@ const MAX_LISTED = 2_000
 
 type RunFields = Pick<
   EndEvent,
-  'hosts' | 'refused_hosts' | 'violations' | 'programs' | 'programs_left_out' | 'quarantine' | 'changes' | 'served'
+  | 'hosts'
+  | 'refused_hosts'
+  | 'host_programs'
+  | 'violations'
+  | 'programs'
+  | 'programs_left_out'
+  | 'quarantine'
+  | 'changes'
+  | 'served'
 >
 
 /** What the tool itself did, apart from its commands. */
@@ -43,6 +51,7 @@ export function runFields(
   return {
     ...(hosts.length > 0 && { hosts: hosts.slice(0, MAX_LISTED) }),
     ...(refused.length > 0 && { refused_hosts: refused.slice(0, MAX_LISTED) }),
+    ...hostProgramsOf(outcomes),
     ...(violations.length > 0 && { violations }),
     ...programsOf(outcomes),
     ...(quarantine.length > 0 && { quarantine: quarantine.slice(0, MAX_LISTED) }),
@@ -63,6 +72,16 @@ function programsOf(outcomes: readonly RunOutcome[]): Pick<EndEvent, 'programs' 
     leftOut += programs?.leftOut ?? 0
   }
   return { ...(all.length > 0 && { programs: all }), ...(leftOut > 0 && { programs_left_out: leftOut }) }
+}
+
+/** Which programs reached for which hosts, allowed or not. */
+function hostProgramsOf(outcomes: readonly RunOutcome[]): Pick<EndEvent, 'host_programs'> {
+  const found = new Map<string, Set<string>>()
+  for (const { host, program } of outcomes.flatMap(({ egress }) => egress))
+    if (host !== null && program !== null && found.size < MAX_LISTED)
+      found.set(host, (found.get(host) ?? new Set()).add(program))
+  if (found.size === 0) return {}
+  return { host_programs: Object.fromEntries(Array.from(found, ([host, programs]) => [host, [...programs]])) }
 }
 
 function hostsOf({ egress }: RunOutcome, wanted: 'allow' | 'deny'): string[] {

@@ -20,6 +20,8 @@ import type { PackageAnswer, PackageRequest, PackageVerdict } from './package-ga
 
 export interface Passage {
   readonly command: string
+  /** Which of its programs connects, where that is known. */
+  readonly program?: string
   readonly gate: Gate
   /** Addresses inside that stand for hosts; null where there are none. */
   readonly aliases: Aliases | null
@@ -124,7 +126,8 @@ export interface Record {
 }
 
 export function startRecord(passage: Passage, facts: Omit<EventFacts, 'command'>): Record {
-  return { facts: { ...facts, command: passage.command }, started: performance.now() }
+  const { command, program } = passage
+  return { facts: { ...facts, command, ...(program !== undefined && { program }) }, started: performance.now() }
 }
 
 export function recordAllowed(passage: Passage, record: Record, more: Partial<EventFacts>): void {

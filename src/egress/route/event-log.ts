@@ -24,7 +24,7 @@ export function createEgressLog(): EgressLog {
     add: (event) => {
       const { verdict, host, port, code, kind } = event
       const group = kept[verdict]
-      const key = `${host}\n${port}\n${code}\n${kind}`
+      const key = `${host}\n${port}\n${code}\n${kind}\n${event.program}`
       const known = group.get(key)
       if (known) group.set(key, merged(known, event))
       else if (group.size < MAX_KEPT) group.set(key, shortened(event))

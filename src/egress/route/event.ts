@@ -8,6 +8,8 @@ export type EgressVerdict = 'allow' | 'deny' | 'fault'
 
 export interface EgressEvent {
   readonly command: string
+  /** Which of its programs it was; null where that is not known. */
+  readonly program: string | null
   /** How it was asked for. */
   readonly kind: 'http' | 'connect' | 'socks' | 'tunnel' | 'websocket' | 'http2' | 'fetch' | 'name' | 'direct' | 'unix'
   readonly verdict: EgressVerdict
@@ -49,7 +51,9 @@ export function summaryLine(event: EgressEvent): string {
   const subject = target === null ? 'a connection' : authorityOf(target, target.port === 80 ? 80 : 443)
   const remedy = remedyFor(event.code, target)
   const reason =
-    event.code === 'host-unlisted' ? `not granted to \`${event.command}\`` : `${event.code}: ${event.message}`
+    event.code === 'host-unlisted'
+      ? `not granted to \`${event.program ?? event.command}\``
+      : `${event.code}: ${event.message}`
   const word = event.verdict === 'fault' ? 'failed' : 'blocked'
   return visible(`${word}: ${subject} (${reason})${remedy === null ? '' : `; to allow: ${remedy}`}`)
 }
@@ -64,7 +68,7 @@ export function summarize(events: readonly EgressEvent[]): string[] {
       declined.add(event.host)
       continue
     }
-    const key = `${event.host}:${event.port}:${event.code}${isAboutPackage(event) ? event.message : ''}`
+    const key = `${event.host}:${event.port}:${event.code}:${event.program}${isAboutPackage(event) ? event.message : ''}`
     const known = lines.get(key)
     if (known) known.count += event.count
     else lines.set(key, { line: summaryLine(event), count: event.count })
@@ -93,6 +97,7 @@ function targetOfEvent(event: EgressEvent): Target | null {
 function eventOf(facts: EventFacts, verdict: EgressVerdict, code: EgressCode, message: string): EgressEvent {
   return {
     command: facts.command,
+    program: facts.program ?? null,
     kind: facts.kind,
     verdict,
     code,

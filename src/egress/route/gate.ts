@@ -16,6 +16,8 @@ import type { Route } from './upstream.ts'
 /** What a person is asked: may this command reach this host? */
 export interface HostQuestion {
   readonly command: string
+  /** Which of its programs, where that is known. */
+  readonly program?: string
   readonly target: Target
   readonly judgement: HostJudgement<HostRule>
   readonly signal: AbortSignal
@@ -131,7 +133,13 @@ async function askOnce(
 ): Promise<boolean | null> {
   try {
     const { rules, signal } = options
-    const answer = await options.ask!({ command: rules.whole ?? rules.command, target, judgement, signal })
+    const answer = await options.ask!({
+      command: rules.whole ?? rules.command,
+      ...(rules.program !== undefined && { program: rules.program }),
+      target,
+      judgement,
+      signal,
+    })
     return answer === null ? null : answer === true
   } catch {
     return false

@@ -16,6 +16,8 @@ import { authorityOf, type Target, urlOf } from '../wire/target.ts'
 export interface EgressRules extends HostRules {
   /** The command as a person would recognise it; it is in events and refusals. */
   readonly command: string
+  /** Which of its programs connects, where that is known. */
+  readonly program?: string
   /** All of it, for a person who is asked; absent where `command` is. */
   readonly whole?: string
   readonly ownAddresses?: readonly string[]

@@ -15,6 +15,7 @@ import { isReadable, mayRunOtherCode } from './carried-paths.ts'
 import { grantsOf } from './command-grant.ts'
 import { wordsOf } from './command-part.ts'
 import { repositoryDoubt, type TextFacts } from './git-place.ts'
+import { keepsHosts, knownTool } from './known-tools.ts'
 import { hostsOfCommand } from './network-use.ts'
 import { always, type Scene } from './scene.ts'
 
@@ -139,7 +140,7 @@ function isOwnLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || classifyAddress(host) === 'loopback'
 }
 
-/** One command of a text with its own hosts. */
+/** One command of a text with what it has by itself. */
 interface CommandHosts {
   readonly fact: CommandFact
   readonly hosts: readonly HostRule[]
@@ -148,44 +149,103 @@ interface CommandHosts {
   readonly readable: boolean
   /** Why it may run code that its words do not show, where that is its place. */
   readonly doubt: string | null
+  /** Those of its hosts that are for its program alone, where connections are judged by the program that makes them. */
+  readonly held: readonly HostRule[]
+  /** It has hosts that it would have lost by its words. */
+  readonly relied: boolean
 }
 
 export interface TextHosts {
   readonly commands: readonly CommandHosts[]
-  /** The hosts of the text as a whole. */
+  /** What the text has when it runs as a whole. */
   readonly hosts: readonly HostRule[]
   /** What some of its commands would have, and the text as a whole has not. */
   readonly withheld: readonly HostRule[]
   /** What in the text runs code that cannot be read, for a person; null where nothing does. */
   readonly unread: string | null
+  /** Those of its hosts that are for some of its programs alone, and these programs. */
+  readonly held: { readonly rules: readonly HostRule[]; readonly programs: readonly string[] }
+  /** Some of its hosts are only there because connections are judged by program. */
+  readonly relies: boolean
 }
 
-/** `contained`: a tool's own hosts come by the words of a command, and need no grant that names it. */
-export function hostsOfText(policy: Policy, session: SessionFacts, text: TextFacts, contained: boolean): TextHosts {
-  const each = text.commands.map((fact): CommandHosts => {
-    const grants = grantsOf(policy, session, fact) ?? []
-    const direct = fact.via.every((via) => via.kind === 'wrapper')
-    const words = (contained && direct) || grants.length > 0 ? knownWords(fact) : []
-    const all = [...hostsOfCommand(policy, grants, words), ...answeredHosts(session, fact)]
-    // A shell never lifts the bundle of the programs it starts.
-    const doubt = all.length === 0 ? null : repositoryDoubt(policy, session, fact, text)
-    const alone = doubt === null && !mayRunOtherCode(fact) && fact.via.every((via) => via.kind !== 'shell')
-    const lost = alone ? [] : all.filter((rule) => isToolHost(policy, rule))
-    const hosts = all.filter((rule) => !lost.includes(rule))
-    return { fact, hosts, lost, readable: doubt === null && isReadable(fact), doubt }
-  })
+/** What a text has is known by more than its words. */
+export interface HostView {
+  /** A tool's own hosts come by the words of a command, and need no grant that names it. */
+  readonly contained: boolean
+  /** Connections are judged by the program that makes them. */
+  readonly byProgram: boolean
+}
+
+export function hostsOfText(policy: Policy, session: SessionFacts, text: TextFacts, view: HostView): TextHosts {
+  const each = text.commands.map((fact) => hostsOfFact(policy, session, text, fact, view))
   const all = unique(each.length === 0 ? policy.commands.defaultDomains : each.flatMap(({ hosts }) => hosts))
   const lost = unique(each.flatMap((one) => one.lost))
   // Data that bash evaluates outside any command has what every command has.
   const evaluated = text.hazards.length > 0 ? [policy.commands.defaultDomains] : []
   const unreadable = [...each.filter(({ readable }) => !readable).map(({ hosts }) => hosts), ...evaluated]
-  const hosts = all.filter((rule) => unreadable.every((own) => own.some((other) => keyOf(other) === keyOf(rule))))
+  const unsafe = (rule: HostRule): boolean =>
+    unreadable.some((own) => own.every((other) => keyOf(other) !== keyOf(rule)))
+  const closed = keysOf(each.filter(isClosed).flatMap(({ held }) => held))
+  const hosts = all.filter((rule) => closed.has(keyOf(rule)) || !unsafe(rule))
+  // What one command has for all of it is not held by another.
+  const open = keysOf(each.flatMap((one) => one.hosts.filter((rule) => !one.held.includes(rule))))
+  const rules = view.byProgram
+    ? unique(each.flatMap(({ held }) => held)).filter((rule) => !open.has(keyOf(rule)) || unsafe(rule))
+    : []
   return {
     commands: each,
     hosts,
     withheld: [...all.filter((rule) => !hosts.includes(rule)), ...lost],
     unread: unreadText(each, text),
+    held: { rules, programs: [...new Set(each.flatMap(({ fact, held }) => (held.length > 0 ? [nameOf(fact)] : [])))] },
+    relies: view.byProgram && hosts.some((rule) => unsafe(rule) || each.some(({ relied }) => relied)),
   }
+}
+
+function hostsOfFact(
+  policy: Policy,
+  session: SessionFacts,
+  text: TextFacts,
+  fact: CommandFact,
+  { contained, byProgram }: HostView,
+): CommandHosts {
+  const tool = byProgram && fact.resolves !== 'builtin' ? knownTool(nameOf(fact)) : null
+  const grants = grantsOf(policy, session, fact) ?? []
+  const direct = fact.via.every((via) => via.kind === 'wrapper')
+  const words = (contained && (direct || tool?.closed)) || grants.length > 0 ? knownWords(fact) : []
+  const all = [...hostsOfCommand(policy, grants, words), ...answeredHosts(session, fact)]
+  const doubt = all.length === 0 ? null : repositoryDoubt(policy, session, fact, text)
+  // A shell never lifts the bundle of what it starts, unless that is judged when it connects.
+  const alone = doubt === null && !mayRunOtherCode(fact) && fact.via.every((via) => via.kind !== 'shell')
+  const lost = alone || tool?.closed ? [] : all.filter((rule) => isToolHost(policy, rule))
+  const hosts = all.filter((rule) => !lost.includes(rule))
+  const { defaultDomains } = policy.commands
+  const own = (rule: HostRule): boolean =>
+    !defaultDomains.includes(rule) && (isToolHost(policy, rule) || keepsHosts(tool!, knownWords(fact).slice(1)))
+  return {
+    fact,
+    hosts,
+    lost,
+    readable: doubt === null && isReadable(fact),
+    doubt,
+    held: tool === null ? [] : hosts.filter(own),
+    relied: !alone && tool?.closed === true && all.some((rule) => isToolHost(policy, rule)),
+  }
+}
+
+function isClosed({ fact }: CommandHosts): boolean {
+  return knownTool(nameOf(fact))?.closed === true
+}
+
+/** Its program, where that is plain. */
+function nameOf({ argv }: CommandFact): string {
+  const values = argv[0]?.values
+  return values?.length === 1 ? values[0]! : ''
+}
+
+function keysOf(rules: readonly HostRule[]): ReadonlySet<string> {
+  return new Set(rules.map(keyOf))
 }
 
 function unreadText(commands: readonly CommandHosts[], { hazards }: TextFacts): string | null {
@@ -199,7 +259,8 @@ function unreadText(commands: readonly CommandHosts[], { hazards }: TextFacts): 
 /** Whether a text could send what it reads: it names a machine, or has a host and unread code. */
 export function mayReachOut(policy: Policy, session: SessionFacts, text: TextFacts): boolean {
   if (text.commands.some(({ hosts, effect }) => hosts.length > 0 || effect.startsWith('remote'))) return true
-  return hostsOfText(policy, session, text, true).commands.some(({ hosts, readable }) => !readable && hosts.length > 0)
+  const view = { contained: true, byProgram: false }
+  return hostsOfText(policy, session, text, view).commands.some(({ hosts, readable }) => !readable && hosts.length > 0)
 }
 
 function isToolHost(policy: Policy, rule: HostRule): boolean {

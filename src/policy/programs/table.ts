@@ -1,7 +1,9 @@
 /** The table of program starts that the init reports (native/programs/table.c). PURE. */
 
 import { posix } from 'node:path'
+import { knownTool } from '../evaluate/known-tools.ts'
 import type { Policy } from '../policy.ts'
+import type { HeldHosts } from './callers.ts'
 
 /** Folders of programs, beside those on the PATH. */
 export const PROGRAM_FOLDERS: readonly string[] = [
@@ -48,6 +50,17 @@ export function programTable({ policy, by, changing, every }: TableScene, path: 
     for (const folder of name.startsWith('ld') ? LOADERS : PROGRAM_FOLDERS)
       lines.add(`i ${name}\t${posix.join(folder, name)}`)
   return [...lines].filter((line) => !line.includes('\0'))
+}
+
+/** The lines by which the init tells who connects, and knows programs that have hosts of their own. */
+export function callerLines(held: Pick<HeldHosts, 'programs'> | null, path: string): readonly string[] {
+  const names = new Set((held?.programs ?? []).flatMap((name) => knownTool(name)?.programs ?? []))
+  const folders = [...new Set([...path.split(':').filter((folder) => folder.startsWith('/')), ...PROGRAM_FOLDERS])]
+  const links = [...names]
+    .filter((name) => !name.includes('*'))
+    .flatMap((name) => folders.map((folder) => `i ${name}\t${posix.join(folder, name)}`))
+  // What lies between git and its connection by ssh has its hosts by where it comes from, and needs no name.
+  return ['h', ...Array.from(names, (name) => `h ${name}`), ...links]
 }
 
 /** Whether a line of the table cannot express the words. */

@@ -6,7 +6,7 @@ import type { Server } from 'node:net'
 import { join, posix } from 'node:path'
 import { type ClientFile, clientSettings } from '../../egress/clients/clients.ts'
 import { knownHostsFor, sshPatterns } from '../../egress/clients/known-hosts.ts'
-import { type CommandProxy, openProxy, type PackageSupport } from '../../egress/command-proxy.ts'
+import { type CommandProxy, openProxy, type PackageSupport, type ProxyOptions } from '../../egress/command-proxy.ts'
 import {
   type AbsentSecret,
   type Broker,
@@ -167,13 +167,18 @@ export class SessionNetwork {
   }
 
   /** Opens the proxy of one command, once the listener from inside its sandbox is there. */
-  proxyFor(rules: EgressRules, onEvent: (event: EgressEvent) => void): (listener: Server) => CommandProxy {
+  proxyFor(
+    rules: EgressRules,
+    onEvent: (event: EgressEvent) => void,
+    callers: ProxyOptions['callers'] | null,
+  ): (listener: Server) => CommandProxy {
     // A connection belongs to no one's call: who is asked is the one behind the call that starts the command now.
     const ask = this.#options.ask && AsyncResource.bind(this.#options.ask)
     return (listener) => {
       const proxy = openProxy({
         listener,
         rules,
+        ...(callers && { callers }),
         aliases: aliasesOf(rules),
         ca: this.#authority(),
         upstream: this.#upstream,

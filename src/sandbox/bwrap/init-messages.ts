@@ -22,6 +22,8 @@ export type InitMessage =
   | { readonly kind: 'unjudged'; readonly bytes: number }
   /** A program that ran; so many bytes of its name and words follow. Null: so many were left out. */
   | { readonly kind: 'program'; readonly pid: number | null; readonly parent: number; readonly bytes: number }
+  /** A program that connects to the proxy; so many bytes about it follow. `parent` is 0 for none. */
+  | { readonly kind: 'caller'; readonly number: number; readonly parent: number; readonly bytes: number }
   | { readonly kind: 'sought'; readonly what: SoughtKind | null; readonly bytes: number; readonly count: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
@@ -62,6 +64,8 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'unjudged', bytes: b }
     case 'O':
       return { kind: 'program', pid: a === 0 ? null : a, parent: c, bytes: b }
+    case 'W':
+      return { kind: 'caller', number: a, parent: c, bytes: b }
     case 'B':
       return { kind: 'sought', what: SOUGHT_KINDS[a - 1] ?? null, bytes: b, count: c }
     case 'R':

@@ -6,7 +6,7 @@ import { monotonicMs } from '../../system/timing.ts'
 import type { CapturedOutput, LaunchIo, LaunchResult, MissingPath } from '../backend.ts'
 import { SandboxFault } from '../backend.ts'
 import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type SoughtPath } from '../plan.ts'
-import { type ProgramStart, parseProgram, parseStart, type RanProgram } from '../programs.ts'
+import { type Caller, type ProgramStart, parseCaller, parseProgram, parseStart, type RanProgram } from '../programs.ts'
 import {
   limitViolation,
   type MetLimit,
@@ -61,6 +61,7 @@ export class LaunchProgress {
     bytes: Buffer,
     pass: (message: InitMessage) => void = () => {},
     start: (number: number, start: ProgramStart | null) => void = () => {},
+    caller: (caller: Caller) => void = () => {},
   ): Buffer {
     let at = 0
     for (; at + MESSAGE_BYTES <= bytes.length; at += MESSAGE_BYTES) {
@@ -72,7 +73,10 @@ export class LaunchProgress {
         if (from + follows > bytes.length) break
         const said = bytes.subarray(from, from + message.bytes)
         if (message.kind === 'start') start(message.number, parseStart(said))
-        else this.#noteText(message, said)
+        else if (message.kind === 'caller') {
+          const found = parseCaller(message.number, message.parent, said)
+          if (found) caller(found)
+        } else this.#noteText(message, said)
         at += follows
         continue
       }
@@ -119,7 +123,7 @@ export class LaunchProgress {
     if (message.kind === 'asked')
       this.#asked.push({ what: message.what, name: text.toString('latin1'), port: message.port })
     else if (message.kind === 'left') this.#leftBehind.push(decodePath(text))
-    else if (message.kind === 'start') return
+    else if (message.kind === 'start' || message.kind === 'caller') return
     else if (message.kind === 'program') this.#noteProgram(message, text)
     else if (message.kind === 'unjudged') this.#violate(unjudgedViolation(decodePath(text)))
     else if (message.what === null) this.#soughtLeftOut += message.count

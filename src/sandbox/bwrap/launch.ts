@@ -9,7 +9,7 @@ import type { LaunchIo, LaunchResult, Output } from '../backend.ts'
 import { SandboxFault } from '../backend.ts'
 import { Capture } from '../capture.ts'
 import type { SandboxPlan } from '../plan.ts'
-import type { ProgramStart } from '../programs.ts'
+import type { Caller, ProgramStart } from '../programs.ts'
 import { CONTROL_FD, type SandboxLayer } from './args.ts'
 import { goMessage, type InitMessage, judgedMessage, quitMessage, signalMessage } from './init-messages.ts'
 import { type BwrapSetup, compileFurnishing } from './launch-compile.ts'
@@ -91,7 +91,7 @@ async function attend(
           control.write(judgedMessage(number, allowed))
         })
       }
-      listenTo(control, progress, judge, (message) => {
+      listenTo(control, progress, { judge, caller: (one) => io.onCaller?.(one) }, (message) => {
         inside.take(message)
         // Ctrl-Z was for the terminal inside; the process that waits for this process learns of it by this process.
         if (message.kind === 'stopped' && io.terminal) process.kill(0, 'SIGTSTP')
@@ -294,12 +294,20 @@ function closeOf(child: ChildProcess, { title, install }: SandboxLayer): Promise
 function listenTo(
   control: Socket,
   progress: LaunchProgress,
-  judge: (number: number, start: ProgramStart | null) => void,
+  programs: {
+    readonly judge: (number: number, start: ProgramStart | null) => void
+    readonly caller: (caller: Caller) => void
+  },
   answer: (message: InitMessage) => void,
 ): void {
   let rest: Buffer = Buffer.alloc(0)
   control.on('data', (chunk: Buffer) => {
-    rest = progress.take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), answer, judge)
+    rest = progress.take(
+      rest.length === 0 ? chunk : Buffer.concat([rest, chunk]),
+      answer,
+      programs.judge,
+      programs.caller,
+    )
   })
 }
 

@@ -103,7 +103,11 @@ export async function probeSandbox(
               'Use Linux 5.19 or newer with Landlock (lsm=landlock,… at boot), and allow seccomp notification in containers.',
           },
       judges
-        ? { name: 'programs', status: 'enforced', detail: 'each program is judged by its own arguments when it starts' }
+        ? {
+            name: 'programs',
+            status: 'enforced',
+            detail: 'each program is judged by its own arguments when it starts, and by its own hosts when it connects',
+          }
         : {
             ...UNJUDGED_PROGRAMS,
             remedy: 'Allow ptrace of child processes (kernel.yama.ptrace_scope below 3) and seccomp notification.',

@@ -205,6 +205,9 @@ describe.each(['x64', 'arm64'] as const)('%s', (architecture) => {
   test('the core limit is kept, and asking for it works', () => {
     expect(ask('setrlimit', [4, 0x1000])).toBe(PRETENDED)
     expect(ask('setrlimit', [7, 0x1000])).toBe(ALLOW)
+    expect(ask('setrlimit', [10, 0x1000])).toBe(PRETENDED)
+    expect(ask('prlimit64', [0, 10, 0x1000, 0])).toBe(PRETENDED)
+    expect(ask('prlimit64', [0, 10, 0, 0x1000])).toBe(ALLOW)
     expect(ask('prlimit64', [0, 4, 0x1000, 0])).toBe(PRETENDED)
     expect(ask('prlimit64', [0n, 4n, 0x1_00000000n, 0n])).toBe(PRETENDED)
     expect(ask('prlimit64', [0, 4, 0, 0x1000])).toBe(ALLOW)

@@ -117,6 +117,8 @@ const SOCK_SEQPACKET = 5
 /** 0 (by type), ICMP, TCP, UDP, ICMPv6; others load protocol modules. */
 const INTERNET_PROTOCOLS = [0, 1, 6, 17, 58]
 const RLIMIT_CORE = 4
+/** Nothing is limited by it: the init keeps in it which program a process is (native/programs/callers.c). */
+const RLIMIT_LOCKS = 10
 
 /** Matches the accumulator against values: `hit` for any of them, otherwise `miss`. */
 function oneOf(values: readonly number[], hit: Instruction, miss: Instruction): Instruction[] {
@@ -161,8 +163,13 @@ const CONNECTED_INTERNET: readonly Instruction[] = [
   ...oneOf([0, 6], ALLOW, refuse(EPROTONOSUPPORT)),
 ]
 
-/** Without namespaces: MSG_FASTOPEN connects while it sends. */
-const sendBlock = (flags: number): Instruction[] => [loadLow(flags), anyBit(0x20000000, 0, 1), refuse(EPERM), ALLOW]
+/** MSG_FASTOPEN connects while it sends. */
+const sendBlock = (flags: number, rest: readonly Instruction[]): Instruction[] => [
+  loadLow(flags),
+  anyBit(0x20000000, 0, 1),
+  refuse(EPERM),
+  ...rest,
+]
 
 /** PR_SET_DUMPABLE: the init could not read what such a process asks for. */
 const PRCTL_BLOCK = [loadLow(0), equal(4, 0, 1), PRETEND, ALLOW]
@@ -211,7 +218,7 @@ function socketpairBlock(unixSockets: boolean, changes: boolean, bare: boolean):
 const ADDRESSED_BLOCK = [loadLow(4), equal(0, 0, 3), loadHigh(4), equal(0, 0, 1), ALLOW, ASK]
 
 /** The core limit stays at 1 (see limits.ts); programs that set it to 0 for safety get success. */
-const SETRLIMIT_BLOCK = [loadLow(0), equal(RLIMIT_CORE, 0, 1), PRETEND, ALLOW]
+const SETRLIMIT_BLOCK = [loadLow(0), ...oneOf([RLIMIT_CORE, RLIMIT_LOCKS], PRETEND, ALLOW)]
 /** Asking for the limit (no new value) goes through. */
 const prlimitBlock = (bare: boolean): Instruction[] => [
   // The sandbox may not see other processes.
@@ -219,7 +226,8 @@ const prlimitBlock = (bare: boolean): Instruction[] => [
     ? [loadLow(0), equal(0, 6, 0), loadLow(2), equal(0, 0, 3), loadHigh(2), equal(0, 0, 1), ALLOW, refuse(EPERM)]
     : []),
   loadLow(1),
-  equal(RLIMIT_CORE, 1, 0),
+  equal(RLIMIT_CORE, 2, 0),
+  equal(RLIMIT_LOCKS, 1, 0),
   ALLOW,
   loadLow(2),
   equal(0, 0, 2),
@@ -246,20 +254,17 @@ function openBlock(flags: number, mode: number, changes: boolean, looks: boolean
   return [loadLow(flags), anyBit(CREATING, 0, 3), loadLow(mode), anyBit(S_ISUID, 0, 1), refuse(EPERM), ...rest]
 }
 
-/** With namespaces: what can bring an address to a datagram socket. */
-const SENDING_BLOCKS: readonly (readonly [BareCall, readonly Instruction[]])[] = [
-  ['sendto', ADDRESSED_BLOCK],
-  ['sendmsg', [ASK]],
-  ['sendmmsg', [ASK]],
+/** Calls that send, where their flags are, and what a datagram socket with an address needs with namespaces. */
+const SENDING_BLOCKS: readonly (readonly [BareCall, number, readonly Instruction[]])[] = [
+  ['sendto', 3, ADDRESSED_BLOCK],
+  ['sendmsg', 2, [ASK]],
+  ['sendmmsg', 3, [ASK]],
 ]
 
 /** Checked only where there are not namespaces. */
 const BARE_BLOCKS: readonly (readonly [BareCall, readonly Instruction[]])[] = [
   ['prctl', PRCTL_BLOCK],
   ['fcntl', FCNTL_BLOCK],
-  ['sendto', sendBlock(3)],
-  ['sendmsg', sendBlock(2)],
-  ['sendmmsg', sendBlock(3)],
 ]
 
 function segments(options: FilterOptions): Segment[] {
@@ -297,8 +302,12 @@ function segments(options: FilterOptions): Segment[] {
     const number = call[architecture]
     if (number !== null) blocks.set(number, [refuse(ENOSYS)])
   }
-  const sends = changes && unixSockets ? SENDING_BLOCKS : []
-  for (const [name, block] of bare ? BARE_BLOCKS : sends) blocks.set(BARE_CALLS[name][architecture], block)
+  const addressed = changes && unixSockets && !bare
+  for (const [name, flags, block] of bare || starts || addressed ? SENDING_BLOCKS : []) {
+    const rest = addressed ? block : [ALLOW]
+    blocks.set(BARE_CALLS[name][architecture], bare || starts ? sendBlock(flags, rest) : rest)
+  }
+  for (const [name, block] of bare ? BARE_BLOCKS : []) blocks.set(BARE_CALLS[name][architecture], block)
   for (const call of [
     ...(changes ? CHANGING_CALLS : []),
     ...(learns ? LOOKING_CALLS : []),

@@ -19,6 +19,7 @@ const WITHOUT: ReadonlySet<Capability> = new Set([
   'watched-limits',
   'sought-paths',
   'lifted-masks',
+  'told-callers',
 ])
 
 const LAYER: SandboxLayer = {

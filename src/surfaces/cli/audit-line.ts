@@ -85,13 +85,20 @@ function decided({ decision, agent }: AuditLine): string {
 
 function ended(line: AuditLine): string {
   const { outcome, exit_code, signal, duration_ms, error, changes, violations, refused_hosts, quarantine } = line
-  const reached = names(line.hosts)
+  const programs = (line.host_programs ?? {}) as { readonly [host: string]: unknown }
+  const named = (host: string): string => {
+    const own = names(Object.hasOwn(programs, host) ? programs[host] : [])
+    return own.length === 0 ? host : `${host} (${own.join(', ')})`
+  }
+  const reached = names(line.hosts).map(named)
   const exit = typeof exit_code === 'number' && exit_code !== 0 ? ` (exit ${exit_code})` : ''
   const killed = typeof signal === 'string' ? ` by ${signal}` : ''
   const took = typeof duration_ms === 'number' ? ` after ${seconds(duration_ms)}` : ''
   const stopped = [
-    ...records(violations).map(({ kind, subject }) => `${text(kind)} ${text(subject)}`),
-    ...names(refused_hosts).map((host) => `host ${host}`),
+    ...records(violations).map(({ kind, subject }) =>
+      kind === 'host' ? `host ${named(text(subject))}` : `${text(kind)} ${text(subject)}`,
+    ),
+    ...names(refused_hosts).map((host) => `host ${named(host)}`),
     ...records(quarantine).flatMap(({ path, action }) => (action === 'told' ? [] : [`change of ${text(path)}`])),
   ]
   const review = records(quarantine).flatMap(({ path, action }) => (action === 'told' ? [text(path)] : []))

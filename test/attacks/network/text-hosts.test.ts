@@ -44,7 +44,7 @@ const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: {
 if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
 const { loaded } = outcome
 
-function plan(text: string) {
+function plan(text: string, byProgram = false) {
   const session = newSession(loaded, machine)
   const analysis = analyze(text, { cwd: root, home: '/h', variables: { HOME: '/h', PWD: root } })
   return planText(text, 'facts' in analysis ? analysis.facts : null, {
@@ -53,12 +53,13 @@ function plan(text: string) {
     loaded,
     session,
     agreed: [],
+    byProgram,
   })
 }
 
 /** The groups of a text: what each runs, and the first host that it has. */
-const runs = (text: string) =>
-  plan(text).groups.map(({ text: own, hosts }) => `${own} -> ${hosts[0]?.pattern.host ?? 'nothing'}`)
+const runs = (text: string, byProgram = false) =>
+  plan(text, byProgram).groups.map(({ text: own, hosts }) => `${own} -> ${hosts[0]?.pattern.host ?? 'nothing'}`)
 
 describe('attacks', () => {
   it.each([
@@ -113,9 +114,36 @@ describe('attacks', () => {
   })
 
   it('says what a text went without, and why', () => {
-    expect(plan('git fetch | bash x.sh').note).toMatch(/no way to github\.com.*`bash x\.sh` runs code/)
+    expect(plan('git fetch | bash x.sh').note).toMatch(/could not reach github\.com.*`bash x\.sh` runs code/)
     expect(plan('git fetch; bash x.sh').note).toBeNull()
     expect(plan('git fetch; bash x.sh').wholeNote).not.toBeNull()
+  })
+})
+
+describe('where connections are judged by program', () => {
+  it.each([
+    ['a script beside a fetch', 'git fetch; bash x.sh', true],
+    ['a script fed by a fetch', 'git fetch | bash x.sh', true],
+    ['a fetch in a shell', 'bash -c "git fetch; ./x"', true],
+    ['a bare repository of the project', 'git -C shipped fetch', true],
+    ['data that bash evaluates', 'while read -r x; do git fetch; [[ $x -eq 1 ]]; done < f', true],
+    ['a fetch alone', 'git fetch', false],
+  ])('git has its hosts for itself: %s', (_, text, relies) => {
+    const { groups } = plan(text, true)
+    expect(groups).toMatchObject([{ text, relies, held: { programs: ['git'] } }])
+    expect(groups[0]!.held!.own(['git', 'fetch'])[0]?.pattern.host).toBe('github.com')
+    expect(groups[0]!.held!.own(['git', 'status'])).toEqual([])
+  })
+
+  it.each([
+    ['npm looks for code in the home', 'npm ci; bash x.sh', ['npm ci -> packages.example.org', 'bash x.sh -> nothing']],
+    ['so it has none of a shell', 'bash -c "npm ci"', ['bash -c "npm ci" -> nothing']],
+    ['a grant for tests is for what they run', 'npm test', ['npm test -> test.example.org']],
+  ])('%s', (_, text, expected) => expect(runs(text, true)).toEqual(expected))
+
+  it('hosts of a grant for the project’s own code are for all of it', () => {
+    expect(plan('npm test', true).groups[0]!.held).toBeUndefined()
+    expect(plan('npm ci', true).groups[0]!.held?.programs).toEqual(['npm'])
   })
 })
 

@@ -2,8 +2,8 @@
 
 import { expect } from 'vitest'
 import { REAL } from '../place.ts'
-import { bash, fetchOf, missing, type PromiseRow, SURFACES } from '../promise.ts'
-import { COMMANDS_RUN, LEVELS_ONLY, NO_WEB_TOOL } from './reasons.ts'
+import { bash, fetchOf, no, type PromiseRow, SURFACES } from '../promise.ts'
+import { COMMANDS_RUN, GATEWAY, LEVELS_ONLY, NO_WEB_TOOL } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow' } } }
 const GET = '#!/bin/sh\ncurl -sS -m 5 -H "Authorization: Bearer $TOKEN" http://127.0.0.1:$1/ 2>&1\n'
@@ -12,7 +12,6 @@ const served = (domain: object | string) => ({
   capabilities: { allow: { commands: { patterns: [{ command: './get.sh:*', domains: [domain] }] } } },
 })
 const REACH = '#!/bin/sh\ncurl -sS -m 5 http://blocked.example/ 2>&1\necho "ended $?"\n'
-const nowhere = (what: string) => Object.fromEntries(SURFACES.map((name) => [name, missing(what)]))
 
 export const NETWORK_ROWS: readonly PromiseRow[] = [
   {
@@ -158,8 +157,21 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
   {
     id: 'N9',
     promise: 'Hosts belong to the process that they were granted to.',
-    shown: [],
-    on: nowhere('A program that a granted one starts has the same hosts.'),
+    shown: [
+      'test/attacks/network/hosts-by-program.test.ts',
+      'test/attacks/network/text-hosts.test.ts',
+      'src/policy/programs/callers.test.ts',
+      'test/e2e/git-ssh.test.ts',
+    ],
+    on: {
+      ...Object.fromEntries(
+        SURFACES.map((name) => [
+          name,
+          no('It is of the runner that every command has; the tests beside it drive that with real tools.'),
+        ]),
+      ),
+      gateway: GATEWAY,
+    },
   },
   {
     id: 'N10',

@@ -52,7 +52,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 /** What decides about a command: its text before it runs, or each program when it starts as well, where this machine can (S8). */
 function judgedBy({ policy }: LoadedPolicy): Readonly<Record<'denials' | 'grants' | 'hosts', string>> {
   const both = 'text and process'
-  return { denials: both, grants: policy.everyProgram.value ? both : 'text', hosts: 'text' }
+  return { denials: both, grants: policy.everyProgram.value ? both : 'text', hosts: both }
 }
 
 /** Which part of a text has which hosts, and whether its parts run apart for that (S3). */
@@ -64,14 +64,18 @@ async function networkOf(
 ): Promise<{ readonly lines: readonly string[]; readonly json: object }> {
   const { planText } = await import('../../../../confine/text-plan.ts')
   const answered = await withAnswers(loaded, { machine, files: machineFiles, session: null, agent: null })
-  const place = { cwd, home: machine.home, ...answered, agreed: [] }
+  const place = { cwd, home: machine.home, ...answered, agreed: [], byProgram: process.platform === 'linux' }
   const { groups, note } = planText(facts.source, facts, place)
   const parts = groups.map((group) => ({
     command: group.text,
     hosts: group.hosts.map((rule) => rule.pattern.text),
+    ...(group.held && { held: group.held.rules.map((rule) => rule.pattern.text), by: group.held.programs }),
   }))
   const apart = groups.length > 1 ? ['network: the parts run one by one, each with its own hosts'] : []
-  const lines = parts.map(({ command, hosts }) => `network: ${visible(command)}: ${hosts.join(', ') || 'none'}`)
+  const lines = parts.flatMap(({ command, hosts, held, by }) => [
+    `network: ${visible(command)}: ${hosts.join(', ') || 'none'}`,
+    ...(held ? [`network: for ${by!.join(', ')} and its own helpers alone: ${held.join(', ')}`] : []),
+  ])
   return { lines: [...apart, ...lines, ...(note === null ? [] : [`network: ${visible(note)}`])], json: { parts, note } }
 }
 

@@ -1,0 +1,110 @@
+/** The programs of one command that connect, as the init tells of them: by what rules each goes out. */
+
+import { realpathSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { EgressRules } from '../egress/route/rules.ts'
+import { isInside } from '../files/baseline.ts'
+import { type CallerHosts, type CallerScene, type HeldHosts, hostsOfCaller } from '../policy/programs/callers.ts'
+import type { SandboxPlan } from '../sandbox/plan.ts'
+import type { Caller } from '../sandbox/programs.ts'
+import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
+import { programSummary } from './program-summary.ts'
+
+/** Connections come from this address and the number of their program on (native/programs/callers.c). */
+const PREFIX = '127.77.'
+
+export class Callers {
+  readonly #rules: EgressRules
+  readonly #held: HeldHosts | null
+  readonly #plan: () => Pick<SandboxPlan, 'binds' | 'scratch' | 'env'>
+  readonly #scripts: string
+  readonly #known = new Map<number, { readonly rules: EgressRules; readonly hosts: CallerHosts }>()
+  readonly #awaited = new Map<number, ((rules: EgressRules) => void)[]>()
+  readonly #made = new Map<string, EgressRules>()
+  readonly #open: EgressRules
+
+  constructor(
+    rules: EgressRules,
+    held: HeldHosts | null,
+    place: { readonly plan: () => Pick<SandboxPlan, 'binds' | 'scratch' | 'env'>; readonly scripts: string },
+  ) {
+    this.#rules = rules
+    this.#held = held
+    this.#plan = place.plan
+    this.#scripts = place.scripts
+    this.#open = this.#withHosts([])
+  }
+
+  add(caller: Caller): void {
+    const { number, parent } = caller
+    const hosts = this.#held === null ? { rules: [], tool: null } : this.#hostsOf(this.#held, caller, parent)
+    const rules = this.#rulesOf(nameOf(caller), hosts)
+    this.#known.set(number, { rules, hosts })
+    for (const resolve of this.#awaited.get(number) ?? []) resolve(rules)
+    this.#awaited.delete(number)
+  }
+
+  /** What the init says of a program comes another way than its connection, and may be later. */
+  rulesFor(address: string): EgressRules | Promise<EgressRules> {
+    const parts = address.replace(/^::ffff:/, '').startsWith(PREFIX) ? address.split('.').map(Number) : []
+    const number = (parts[2] ?? 0) * 256 + (parts[3] ?? 0)
+    if (number === 0) return this.#open
+    const known = this.#known.get(number)
+    if (known) return known.rules
+    return new Promise((resolve) => this.#awaited.set(number, [...(this.#awaited.get(number) ?? []), resolve]))
+  }
+
+  #hostsOf(held: HeldHosts, caller: Caller, parent: number): CallerHosts {
+    const plan = this.#plan()
+    const scene: CallerScene = {
+      held,
+      path: plan.env.PATH ?? '',
+      scripts: this.#scripts,
+      fixed: (path) => fixedPath(plan, path),
+    }
+    return hostsOfCaller(scene, caller, this.#known.get(parent)?.hosts)
+  }
+
+  /** Programs of one name with the same hosts go out the same way. */
+  #rulesOf(program: string, { rules }: CallerHosts): EgressRules {
+    const key = JSON.stringify([program, rules.map(keyOf)])
+    const made = this.#made.get(key) ?? { ...this.#withHosts(rules), program }
+    this.#made.set(key, made)
+    return made
+  }
+
+  /** Those that are for all, and these. */
+  #withHosts(own: readonly EgressRules['denied'][number][]): EgressRules {
+    const { allowed } = this.#rules
+    const held = new Set(this.#held?.rules.map(keyOf))
+    if (allowed === null || held.size === 0) return this.#rules
+    const has = new Set(own.map(keyOf))
+    return { ...this.#rules, allowed: allowed.filter((rule) => !held.has(keyOf(rule)) || has.has(keyOf(rule))) }
+  }
+}
+
+function keyOf({ pattern, methods, paths, ssh }: EgressRules['denied'][number]): string {
+  return JSON.stringify([pattern.text, methods ?? null, paths ?? null, ssh ?? null])
+}
+
+/** The real path of a program that nothing in the sandbox can write: the innermost place that holds it decides. */
+function fixedPath({ binds, scratch }: Pick<SandboxPlan, 'binds' | 'scratch'>, path: string): string | null {
+  const places = [
+    ...binds.map((bind) => ({ path: bind.path, isFixed: bind.mode !== 'read-write' })),
+    ...[...scratch, '/tmp', '/dev', '/proc'].map((one) => ({ path: one, isFixed: false })),
+  ].sort((one, other) => other.path.length - one.path.length)
+  const isFixed = (one: string): boolean => places.find((place) => isInside(one, place.path))?.isFixed ?? true
+  try {
+    const real = path.startsWith('/') && isFixed(path) ? realpathSync(path) : null
+    return real !== null && isFixed(real) ? real : null
+  } catch {
+    return null
+  }
+}
+
+/** A script is named instead of its interpreter. */
+function nameOf({ file, argv }: Caller): string {
+  const [, script = '', ...words] = argv
+  const isScript = isInterpreterName(basename(file)) && script !== '' && !script.startsWith('-')
+  return isScript ? programSummary([basename(script), ...words]) : programSummary([basename(file), script, ...words])
+}
