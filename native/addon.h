@@ -1,4 +1,4 @@
-/* What every addon does the same way: takes one number, and gives Node its functions. */
+/* Shared by all addons: reads one numeric argument, and exports functions to Node. */
 #ifndef CORDON_ADDON_H
 #define CORDON_ADDON_H
 #include "node-api.h"
@@ -9,7 +9,7 @@ struct addon_function {
   napi_callback function;
 };
 
-/* Whether a function was called with one number and nothing else, which is then put in place. */
+/* Whether the call has exactly one argument, a number; stores it. */
 static inline int takes_number(napi_env env, napi_callback_info info, double *number) {
   size_t count = 1;
   napi_value given;

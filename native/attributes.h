@@ -1,4 +1,4 @@
-/* Copies the extended attributes that a command can set from one file to another, for the init and for the addon of undo. */
+/* Copies the settable extended attributes of a file, for the init and for the addon of undo. */
 #ifndef ATTRIBUTES_H
 #define ATTRIBUTES_H
 #include <errno.h>
@@ -7,13 +7,13 @@
 #include <sys/types.h>
 #include <sys/xattr.h>
 
-#define MAX_ATTRIBUTES 65536 /* the kernel's own limit, for the names and for a value */
+#define MAX_ATTRIBUTES 65536 /* the kernel's limit (XATTR_LIST_MAX, XATTR_SIZE_MAX) */
 
 static inline int is_kept_attribute(const char *name) {
   return !strncmp(name, "user.", 5) || !strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability");
 }
 
-/* The names of a file's attributes, each with a NUL behind it; -1 where they cannot be read. */
+/* The names of a file's attributes, each NUL-terminated; -1 if unreadable. */
 static inline ssize_t list_attributes(const char *path, char *names) {
   ssize_t size = listxattr(path, names, MAX_ATTRIBUTES);
   return size < 0 && (errno == ENOTSUP || errno == ENOSYS) ? 0 : size;
@@ -28,7 +28,7 @@ static inline int has_attributes(const char *path) {
   return 0;
 }
 
-/* Gives `to` the attributes of `from`, and no others. 0, or -1 with errno when one of them could not be set. */
+/* Replaces the attributes of `to` by those of `from`. 0, or -1 with errno. */
 static inline int copy_attributes(const char *from, const char *to) {
   char *names = malloc(2 * MAX_ATTRIBUTES);
   if (!names) return -1;

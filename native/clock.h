@@ -1,4 +1,4 @@
-/* A clock that no one sets. */
+/* A monotonic clock. */
 #ifndef CLOCK_H
 #define CLOCK_H
 #include <stdint.h>

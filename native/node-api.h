@@ -1,4 +1,5 @@
-/* The part of Node-API that the addons call. Its binary interface is stable; its header is not on every machine that has Node. */
+/* The functions of Node-API that the addons call. Its ABI is stable; its header is not on every
+ * machine with Node. */
 #ifndef CORDON_NODE_API_H
 #define CORDON_NODE_API_H
 #include <stddef.h>

@@ -1,11 +1,11 @@
-/*
- * A command without namespaces: nothing is mounted and nothing is hidden, so all that it opens goes through the broker, which looks where
- * it leads and hands the descriptor in. Landlock is the wall behind that: it lets nothing be changed, nothing outside the shown places be
- * read or run, and no signal out. No call that Landlock does not judge ever goes on in the kernel with a path or an address that
- * could be another one by then.
+/* Confines a command without namespaces or mounts. Every open goes through the broker, which
+ * resolves the path and passes a descriptor to the command. Landlock is the second layer: no
+ * changes, no reads or programs outside the shown places, no signals out. A call with a path or an
+ * address that Landlock does not check never continues in the kernel: another thread could replace
+ * it.
  *
- * wall.c is that wall, view.c opens, sockets.c connects, binds and listens, tree.c counts and ends the processes.
- */
+ * wall.c sets the Landlock rules, view.c opens, sockets.c connects, binds and listens, tree.c
+ * counts and ends the processes. */
 #ifndef BARE_H
 #define BARE_H
 #include "../broker/broker.h"
@@ -17,15 +17,15 @@ int bare_shows(const char *path);
 int bare_is_above_shown(const char *path);
 int bare_wall(void);
 int bare_may_go_on(const struct call *c);
-int bare_hears_signals(void);
+int bare_checks_signals(void);
 
 /* view.c */
-void bare_look(void);
+void bare_record_masks(void);
 int bare_refuses(const struct spot *s);
 void bare_open(const struct call *c, int at, uint64_t path, int flags);
 
 /* sockets.c */
-int bare_open_way(void);
+int bare_open_proxy(void);
 void bare_connect(const struct call *c, int number, uint64_t from, uint64_t length);
 void bare_bind(const struct call *c, int number, uint64_t from, uint64_t length);
 void bare_listen(const struct call *c, int number, int backlog);

@@ -1,9 +1,9 @@
-/*
- * connect(), bind() and listen() where the network is the machine's own. A connection is made here, on an address that was read once: to
- * the parent, which is the way out, or to a server of this very command. What a server is bound to is the loopback, whatever it asks for.
+/* connect(), bind() and listen() in the machine's network. Only two connections are possible: to
+ * the parent, which is the proxy, and to a server of this command. The address is read once.
+ * Servers are always bound to the loopback.
  *
- * The caller's socket is taken where that is allowed. Many containers refuse it; a new one then takes its place in the caller.
- */
+ * The broker works on the caller's socket if pidfd_getfd() is allowed. Many containers refuse it;
+ * then a new socket replaces the caller's. */
 #define _GNU_SOURCE
 #include "bare.h"
 #include "../init/init.h"
@@ -45,12 +45,12 @@ union address {
   struct sockaddr_storage capacity;
 };
 
-/* A socket of the caller's, or the one that is to take its place. */
+/* A socket of the caller, or its replacement. */
 struct taken {
   int fd, is_new, cloexec;
 };
 
-/* Bound here and not listening yet, where the caller's own cannot be taken: the same socket, by the number of its inode. */
+/* Replacement sockets that are bound and do not listen yet, by inode. */
 static struct { ino_t inode; int fd; } kept[MOST_KEPT];
 static size_t next_kept;
 
@@ -107,7 +107,7 @@ static int take(const struct call *c, int number, int family, struct taken *t) {
   if (flags < 0 || family == AF_UNSPEC) return EACCES;
   t->is_new = 1;
   t->cloexec = flags & O_CLOEXEC;
-  int type = family == AF_NETLINK ? SOCK_RAW : SOCK_STREAM; /* of that family only the routes can be asked for */
+  int type = family == AF_NETLINK ? SOCK_RAW : SOCK_STREAM; /* only route queries are possible */
   t->fd = socket(family, type | SOCK_CLOEXEC | (flags & O_NONBLOCK ? SOCK_NONBLOCK : 0), 0);
   return t->fd < 0 ? errno : 0;
 }
@@ -125,7 +125,7 @@ static int copy_address(const struct call *c, uint64_t from, uint64_t length, un
   return process_vm_readv(c->tid, &local, 1, &remote, 1, 0) == (ssize_t)length ? 0 : EFAULT;
 }
 
-/* Servers of this command, by the number that the kernel gives a socket once and never again. */
+/* Servers of this command, by socket cookie: the kernel never reuses one. */
 static uint64_t servers[MOST_SERVERS];
 static size_t server_count;
 
@@ -144,7 +144,7 @@ static int is_own(const struct inet_diag_msg *one) {
 
 static int is_mapped(const struct in6_addr *a) { return IN6_IS_ADDR_V4MAPPED(a); }
 
-/* Whether a connection to an address may come to this listener. `to` is one of IPv6, or an IPv4 one in its form. */
+/* Whether this listener accepts connections to an address. `to` is IPv6 or IPv4-mapped. */
 static int may_meet(const struct inet_diag_msg *one, const struct in6_addr *to) {
   struct in6_addr at;
   if (one->idiag_family == AF_INET) {
@@ -155,7 +155,7 @@ static int may_meet(const struct inet_diag_msg *one, const struct in6_addr *to) 
   return !memcmp(&at, &any_six, sizeof at) || !memcmp(&at, to, sizeof at) || (is_mapped(to) && is_mapped(&at) && at.s6_addr32[3] == 0);
 }
 
-/* How many listeners may take it: own ones, or -1 where one is somebody else's or it cannot be known. */
+/* How many own listeners accept it; -1 if another process's does, or if unknown. */
 static int listeners_at(const struct in6_addr *to, uint16_t port) {
   static char text[32768] __attribute__((aligned(__alignof__(struct nlmsghdr))));
   int found = 0;
@@ -203,7 +203,7 @@ static int is_loopback(const struct in6_addr *a) {
   return is_mapped(a) ? ntohl(a->s6_addr32[3]) >> 24 == 127 : !memcmp(a, &loopback_six, sizeof *a);
 }
 
-/* An address of a family; false where an IPv4 socket would need one of IPv6. */
+/* Converts an address to a family; false if an IPv4 socket would need an IPv6 address. */
 static int as_family(const struct in6_addr *to, uint16_t port, int family, union address *a, socklen_t *length) {
   memset(a, 0, sizeof *a);
   if (family == AF_INET6) {
@@ -216,17 +216,17 @@ static int as_family(const struct in6_addr *to, uint16_t port, int family, union
   return is_mapped(to);
 }
 
-/* The way out: no one but this process takes a connection here, and only one that it has made. */
-static int way = -1;
-static uint16_t way_port;
+/* The proxy's listener: only this process accepts from it, and only its own connections. */
+static int proxy = -1;
+static uint16_t proxy_port;
 
-int bare_open_way(void) {
+int bare_open_proxy(void) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t length = sizeof address;
-  way = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (way < 0 || bind(way, (struct sockaddr *)&address, sizeof address) || listen(way, 512)) return -1;
-  if (getsockname(way, (struct sockaddr *)&address, &length)) return -1;
-  way_port = ntohs(address.sin_port);
+  proxy = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (proxy < 0 || bind(proxy, (struct sockaddr *)&address, sizeof address) || listen(proxy, 512)) return -1;
+  if (getsockname(proxy, (struct sockaddr *)&address, &length)) return -1;
+  proxy_port = ntohs(address.sin_port);
   return 0;
 }
 
@@ -240,16 +240,16 @@ static int is_same_end(int fd, int other) {
 }
 
 /* Connects a socket to the parent. Returns an errno, or 0. */
-static int connect_way(int fd, int family) {
+static int connect_proxy(int fd, int family) {
   struct in6_addr to = {.s6_addr32 = {0, 0, htonl(0xffff), htonl(INADDR_LOOPBACK)}};
   union address a;
   socklen_t length;
-  if (!as_family(&to, way_port, family, &a, &length)) return EAFNOSUPPORT;
+  if (!as_family(&to, proxy_port, family, &a, &length)) return EAFNOSUPPORT;
   int error = connect(fd, &a.any, length) ? errno : 0;
   if (error && error != EINPROGRESS) return error;
   for (;;) {
-    struct pollfd wait = {.fd = way, .events = POLLIN};
-    int other = accept4(way, NULL, NULL, SOCK_CLOEXEC);
+    struct pollfd wait = {.fd = proxy, .events = POLLIN};
+    int other = accept4(proxy, NULL, NULL, SOCK_CLOEXEC);
     if (other < 0 && (errno != EAGAIN || poll(&wait, 1, WAY_MS) <= 0)) return ECONNREFUSED;
     if (other < 0) continue;
     int good = is_same_end(fd, other) && send_handle("{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":\"way\"}\n", other);
@@ -266,24 +266,24 @@ struct connection {
   int number, object;
   union address address;
   socklen_t length;
-  struct in6_addr to; /* of the internet; a server of the command's own is there */
+  struct in6_addr to; /* an internet address: a server of this command */
   uint16_t port;
 };
 
 static int is_internet(const struct connection *one) { return one->address.any.sa_family != AF_UNIX; }
 
-static pthread_mutex_t looking = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t listeners_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int has_own_listener(const struct in6_addr *to, uint16_t port) {
-  pthread_mutex_lock(&looking);
+  pthread_mutex_lock(&listeners_lock);
   int found = listeners_at(to, port);
-  pthread_mutex_unlock(&looking);
+  pthread_mutex_unlock(&listeners_lock);
   return found > 0;
 }
 
 static void connect_now(struct connection *one) {
   int error = connect(one->socket.fd, &one->address.any, one->length) ? errno : 0;
-  /* Between the look and the connection somebody else may have come to that port. */
+  /* Another process may have bound that port since the check. */
   if ((!error || error == EINPROGRESS) && is_internet(one) && !has_own_listener(&one->to, one->port)) {
     shutdown(one->socket.fd, SHUT_RDWR);
     error = ECONNREFUSED;
@@ -303,7 +303,7 @@ static void *connect_apart(void *given) {
   return NULL;
 }
 
-/* One that may wait has a thread to wait in. */
+/* A blocking connection waits in its own thread. */
 static void begin(struct connection *one) {
   pthread_attr_t small;
   pthread_t thread;
@@ -326,7 +326,8 @@ static void begin(struct connection *one) {
   try_later(&one->call);
 }
 
-/* A unix socket that this very command has made; the address then names that object. Returns an errno, or 0. */
+/* Finds a unix socket that this command created; the address then names that object. Returns an
+ * errno, or 0. */
 static int find_own(const struct call *c, struct connection *one) {
   static struct spot s;
   struct sockaddr_un *a = &one->address.local;
@@ -378,20 +379,21 @@ void bare_connect(const struct call *c, int number, uint64_t from, uint64_t leng
     return answer(c, error);
   }
   if (family == AF_UNIX) return begin(&one);
-  if (way >= 0 && one.port == orders.port) {
-    error = connect_way(one.socket.fd, family);
+  if (proxy >= 0 && one.port == setup.port) {
+    error = connect_proxy(one.socket.fd, family);
     int bad = error && error != EINPROGRESS ? 0 : put(c, number, &one.socket);
     close(one.socket.fd);
     return answer(c, bad ? bad : error);
   }
-  /* A server that asked for every address has one of IPv4. */
+  /* A server on every address was bound to the IPv4 loopback. */
   if (!has_own_listener(&one.to, one.port)) one.to = (struct in6_addr){.s6_addr32 = {0, 0, htonl(0xffff), htonl(INADDR_LOOPBACK)}};
   if (has_own_listener(&one.to, one.port) && as_family(&one.to, one.port, family, &one.address, &one.length)) return begin(&one);
   close(one.socket.fd);
   answer(c, ECONNREFUSED);
 }
 
-/* Where it is to be bound instead: never where another machine reaches it. Returns an errno, or 0. */
+/* Replaces the address by the loopback, so that no other machine reaches it. Returns an errno, or
+ * 0. */
 static int keep_inside(union address *a, int fd) {
   int only_six = 0;
   socklen_t length = sizeof only_six;
@@ -418,12 +420,13 @@ static void bind_local(const struct call *c, int number, union address *a, uint6
   static struct spot s;
   struct taken t;
   int error = 0;
-  if (length <= PATH_START || !a->local.sun_path[0]) return answer(c, EPERM); /* a name without a path is one of the whole machine */
+  /* an abstract name is visible to the whole machine */
+  if (length <= PATH_START || !a->local.sun_path[0]) return answer(c, EPERM);
   if (find_spot(c, AT_FDCWD, a->local.sun_path, 0, &s)) return answer(c, errno);
   if (!is_ours(&s)) error = EACCES;
   else if (s.is_there) error = EADDRINUSE;
   else if (strlen(s.path) >= sizeof a->local.sun_path) error = ENAMETOOLONG;
-  else if (strstr(s.path, "/.git/")) error = EACCES; /* programs outside take orders from sockets there */
+  else if (strstr(s.path, "/.git/")) error = EACCES; /* programs outside take commands from sockets there */
   else error = take(c, number, AF_UNIX, &t);
   if (error) answer(c, error);
   else {
@@ -449,7 +452,7 @@ void bare_bind(const struct call *c, int number, uint64_t from, uint64_t length)
   int error = copy_address(c, from, length, &a), family = a.any.sa_family, one = 1;
   if (error) return answer(c, error);
   if (family == AF_UNIX) return bind_local(c, number, &a, length);
-  if (family == AF_NETLINK) { /* a number for answers of the kernel's, which reaches nobody */
+  if (family == AF_NETLINK) { /* the port of kernel replies: no other process reads it */
     if ((error = take(c, number, AF_NETLINK, &t))) return answer(c, error);
     error = family_of(t.fd) != AF_NETLINK ? EINVAL : bind(t.fd, &a.any, (socklen_t)length) ? errno : put(c, number, &t);
     close(t.fd);
@@ -467,7 +470,7 @@ void bare_bind(const struct call *c, int number, uint64_t from, uint64_t length)
   answer(c, error);
 }
 
-/* One that was never bound would be at every address. */
+/* listen() without bind() would listen on every address. */
 static int bind_first(int fd) {
   union address a = {0};
   socklen_t length = sizeof a;

@@ -1,4 +1,4 @@
-/* The processes of a command that has no numbers of its own for them: who belongs to it, how many there are, and their end. */
+/* The processes of a command without a pid namespace: finds, counts and ends them. */
 #define _GNU_SOURCE
 #include "bare.h"
 #include "../init/init.h"
@@ -23,7 +23,7 @@
 
 static atomic_int ending;
 
-/* The parent of a process, and its group. 0 when it is gone. */
+/* The parent and the group of a process; 0 if it is gone. */
 static pid_t parent_of(pid_t pid, pid_t *group) {
   char path[32], text[512];
   int parent = 0, own = 0;
@@ -33,7 +33,7 @@ static pid_t parent_of(pid_t pid, pid_t *group) {
   if (fd >= 0) close(fd);
   if (n <= 0) return 0;
   text[n] = 0;
-  const char *end = strrchr(text, ')'); /* a name holds anything */
+  const char *end = strrchr(text, ')'); /* a name may contain any character */
   if (!end || sscanf(end, ") %*c %d %d", &parent, &own) != 2) return 0;
   if (group) *group = own;
   return parent;
@@ -47,7 +47,7 @@ int bare_is_inside(pid_t pid) {
   return 0;
 }
 
-/* Takes each process of the machine; stops at the first that is not agreed to. */
+/* Calls `take` for each process of the machine until it returns 0. */
 static int each_process(int (*take)(pid_t pid, void *with), void *with) {
   DIR *all = opendir("/proc");
   if (!all) return 0;
@@ -69,23 +69,23 @@ static int kill_inside(pid_t pid, void *with) {
   return 1;
 }
 
-/* From here on no one has children any more, so that those who are there can be ended one by one. */
+/* Refuses forks from here on, so that the processes can be ended one by one. */
 void bare_end(void) { atomic_store(&ending, 1); }
 
 void bare_kill(void) { (void)each_process(kill_inside, NULL); }
 
-/* A new process. How many there are is counted anew only where there may be too many. */
+/* Answers a fork. Counts the processes only if the limit could be reached. */
 void bare_fork(const struct call *c) {
-  static uint64_t most, begun;
-  static int told;
+  static uint64_t most, started;
+  static int is_reported;
   if (atomic_load(&ending)) return answer(c, EAGAIN);
-  for (size_t i = 0; !most && i < orders.limit_count; i++)
-    if (orders.limits[i].which == RLIMIT_NPROC) most = orders.limits[i].limit;
-  if (most && ++begun >= most) {
-    begun = 0;
-    (void)each_process(count_inside, &begun);
-    if (begun >= most) {
-      if (!told++) tell('P', 0, 0, 0);
+  for (size_t i = 0; !most && i < setup.limit_count; i++)
+    if (setup.limits[i].which == RLIMIT_NPROC) most = setup.limits[i].limit;
+  if (most && ++started >= most) {
+    started = 0;
+    (void)each_process(count_inside, &started);
+    if (started >= most) {
+      if (!is_reported++) send_message('P', 0, 0, 0);
       return answer(c, EAGAIN);
     }
   }
@@ -98,12 +98,12 @@ static int is_stranger_of(pid_t pid, void *with) {
   return bare_is_inside(pid);
 }
 
-/* Where the kernel does not keep signals inside. */
+/* Answers a signal if the kernel does not confine signals. */
 void bare_signal(const struct call *c) {
   pid_t to = (pid_t)c->args[0];
-  if (!bare_hears_signals()) return let_go_on(c);
+  if (!bare_checks_signals()) return let_go_on(c);
   if (c->number == SYS_pidfd_send_signal) return answer(c, ENOSYS);
-  if (c->number == SYS_kill && to == 0) return let_go_on(c); /* the caller's own group is of its own session */
+  if (c->number == SYS_kill && to == 0) return let_go_on(c); /* the caller's group belongs to its session */
   if (c->number == SYS_kill && to < 0) {
     pid_t group = -to;
     if (to == -1 || !each_process(is_stranger_of, &group)) return answer(c, EPERM);
@@ -113,10 +113,8 @@ void bare_signal(const struct call *c) {
   let_go_on(c);
 }
 
-/*
- * Forks: the parent stays outside, holds nothing, and ends whatever is left when the init has gone, the process that killed it. The
- * child goes on as the init, to which the orphans of the command come.
- */
+/* Forks. The parent stays outside, has no descriptors, and ends what remains after the init was
+ * killed. The child becomes the init, and the subreaper of the command. */
 void bare_guard(void) {
   if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) _exit(FAULT_STATUS);
   pid_t init = fork();

@@ -1,4 +1,5 @@
-/* Opens for reading: what a path points to is found, judged and opened here, and the descriptor handed in. */
+/* Opens files for reading: resolves and judges the path, opens it, and passes the descriptor to the
+ * caller. */
 #define _GNU_SOURCE
 #include "bare.h"
 #include "../init/init.h"
@@ -18,7 +19,7 @@
 #define STACK_BYTES (128 * 1024)
 #define DELETED " (deleted)"
 
-/* Masks by path, and those that are files by what they are: a second name shows the same. */
+/* Masks by path; file masks also by inode, because another name shows the same content. */
 static struct place **masked, **files, **fixed;
 static size_t masked_count, file_count, fixed_count;
 
@@ -34,7 +35,7 @@ static int by_identity(const void *a, const void *b) {
   return compare_identity(one->device, one->inode, *(struct place *const *)b);
 }
 
-static void look_at_mask(struct place *p) {
+static void record_mask(struct place *p) {
   struct stat about;
   int place = open_place(p->path);
   if (place < 0) {
@@ -54,14 +55,14 @@ static void look_at_mask(struct place *p) {
   files[file_count++] = p;
 }
 
-/* Before the command starts. */
-void bare_look(void) {
-  masked = allocate(orders.place_count + 1, sizeof *masked);
-  files = allocate(orders.place_count + 1, sizeof *files);
-  fixed = allocate(orders.place_count + 1, sizeof *fixed);
-  for (size_t i = 0; i < orders.place_count; i++) {
-    struct place *p = &orders.places[i];
-    if (p->kind == 'm') look_at_mask(p);
+/* Records the masks before the command starts. */
+void bare_record_masks(void) {
+  masked = allocate(setup.place_count + 1, sizeof *masked);
+  files = allocate(setup.place_count + 1, sizeof *files);
+  fixed = allocate(setup.place_count + 1, sizeof *fixed);
+  for (size_t i = 0; i < setup.place_count; i++) {
+    struct place *p = &setup.places[i];
+    if (p->kind == 'm') record_mask(p);
     else if (p->flags & 1) fixed[fixed_count++] = p;
   }
   qsort(masked, masked_count, sizeof *masked, by_path);
@@ -69,7 +70,7 @@ void bare_look(void) {
   qsort(files, file_count, sizeof *files, by_identity);
 }
 
-/* The one of a sorted list at a path or above it; NULL when there is none. */
+/* The entry of a sorted list at a path or above it; NULL without one. */
 static struct place *find_above(struct place **list, size_t count, const char *path) {
   char part[PATH_MAX];
   struct place key = {.path = part}, *wanted = &key, **found;
@@ -90,17 +91,17 @@ static struct place *mask_of(const char *path, const struct stat *about) {
   return found ? *found : find_above(masked, masked_count, path);
 }
 
-static void tell_mask(struct place *p) {
+static void report_mask(struct place *p) {
   if ((p->flags & 2) || (p->reported & 1)) return;
   p->reported |= 1;
-  tell('V', p->index, 0, 0);
+  send_message('V', p->index, 0, 0);
 }
 
-/* What mounts would have kept from being changed. 0, or the errno. */
+/* Whether a pin would prevent the change. 0, or the errno. */
 int bare_refuses(const struct spot *s) {
   struct place *mask = s->is_there ? mask_of(s->path, &s->about) : find_above(masked, masked_count, s->path);
   if (mask) {
-    tell_mask(mask);
+    report_mask(mask);
     return EACCES;
   }
   return !is_ours(s) || find_above(fixed, fixed_count, s->path) ? EROFS : 0;
@@ -109,18 +110,19 @@ int bare_refuses(const struct spot *s) {
 static int is_device(const struct stat *about) {
   struct stat own;
   unsigned number = minor(about->st_rdev);
-  if (major(about->st_rdev) == 1) return number < 10 && (0x3a8 >> number & 1); /* null, zero, full, random and urandom */
-  if (!orders.has_terminal) return 0;
+  /* null, zero, full, random and urandom */
+  if (major(about->st_rdev) == 1) return number < 10 && (0x3a8 >> number & 1);
+  if (!setup.has_terminal) return 0;
   return about->st_rdev == makedev(5, 0) || (fstat(terminal_fd(), &own) == 0 && own.st_rdev == about->st_rdev);
 }
 
-/* 0 when it may be seen. */
+/* 0 if it may be read. */
 static int judge_view(const char *path, const struct stat *about) {
   char named[PATH_MAX];
   size_t length = strlen(path), tail = sizeof DELETED - 1;
   struct place *mask = mask_of(path, about);
   if (mask) {
-    tell_mask(mask);
+    report_mask(mask);
     return mask->flags & 2 ? ENOENT : EACCES;
   }
   if (S_ISCHR(about->st_mode)) return is_device(about) ? 0 : ENOENT;
@@ -130,10 +132,10 @@ static int judge_view(const char *path, const struct stat *about) {
   if (!strcmp(path, "/proc")) return 0;
   if (!strncmp(path, "/proc/", 6)) {
     pid_t pid = atoi(path + 6);
-    if (pid > 0 && strstr(path + 6, "/net/")) return ENOENT; /* the whole machine's */
+    if (pid > 0 && strstr(path + 6, "/net/")) return ENOENT; /* shows the whole machine */
     return pid <= 0 || bare_is_inside(pid) ? 0 : ENOENT;
   }
-  /* By its own descriptor a command opens again what has no name any more. */
+  /* A command may reopen its own descriptor of a file without a name. */
   if (about->st_nlink == 0 && length > tail && !strcmp(path + length - tail, DELETED)) {
     if (!strncmp(path, "/memfd:", 7)) return 0;
     memcpy(named, path, length - tail);
@@ -145,14 +147,14 @@ static int judge_view(const char *path, const struct stat *about) {
   return S_ISDIR(about->st_mode) && bare_is_above_shown(path) ? EACCES : ENOENT;
 }
 
-/* A link of /proc leads each process elsewhere; what begins there is walked step by step, as the caller. */
+/* Links in /proc differ for each process; such paths are resolved step by step as the caller. */
 static int is_of_this_process(const char *path) {
   char own[32];
   int length = snprintf(own, sizeof own, "/proc/%d", getpid());
   return !strncmp(path, own, (size_t)length) && (path[length] == 0 || path[length] == '/');
 }
 
-/* A descriptor for its path alone of what a path of the caller's points to. -1: errno says why. */
+/* An O_PATH descriptor of the object that a caller's path resolves to. -1 with errno. */
 static int find(const struct call *c, int at, const char *path, int flags) {
   static struct spot s;
   static char found[PATH_MAX];
@@ -210,7 +212,7 @@ static void *open_fifo(void *given) {
   return NULL;
 }
 
-/* No one may write into it for long: that is waited for elsewhere. */
+/* Opens a file that a writer could lock for long: another thread waits for it. */
 static int open_apart(const struct call *c, int fd, int flags) {
   pthread_attr_t small;
   pthread_t thread;
@@ -236,7 +238,7 @@ static void show(const struct call *c, int found, const struct stat *about, int 
     if (open_apart(c, found, flags)) answer(c, EAGAIN);
     return;
   }
-  /* A lease of somebody must not make this process wait. */
+  /* O_NONBLOCK: another process's lease must not block this process. */
   int fd = open_again(found, flags | O_NONBLOCK);
   if (fd >= 0 && !(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags & (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME))) {
     close(fd);

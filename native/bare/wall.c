@@ -1,4 +1,4 @@
-/* What may be read and run at all, and the wall of Landlock's that is behind the broker. */
+/* The places that may be read and run, and the Landlock rules behind the broker. */
 #define _GNU_SOURCE
 #include "bare.h"
 #include "../init/init.h"
@@ -25,7 +25,7 @@
    LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER |          \
    WALL_TRUNCATE)
 
-/* Truncation is held from here on; without it a file outside could be emptied. */
+/* Landlock checks truncation from this version; before it, a file outside could be emptied. */
 #define OLDEST 3
 #define WITH_TCP 4
 #define WITH_SCOPES 6
@@ -63,24 +63,24 @@ int bare_is_above_shown(const char *path) {
 
 static long version_of_landlock(void) { return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION); }
 
-/* Where the kernel keeps signals inside, no one has to look where they go. */
-int bare_hears_signals(void) {
+/* Whether the broker must check signals: older versions of Landlock do not confine them. */
+int bare_checks_signals(void) {
   static long version;
   if (!version) version = version_of_landlock();
   return version < WITH_SCOPES;
 }
 
-/* The very object that the plan was made about: its name may lead elsewhere by now. */
+/* Whether it is the object of the plan: its name may point elsewhere by now. */
 static int is_bound(const char *path, const struct stat *about) {
-  for (size_t i = 0; i < orders.bound_count; i++)
-    if (!strcmp(orders.bound[i].path, path)) return orders.bound[i].device == about->st_dev && orders.bound[i].inode == about->st_ino;
+  for (size_t i = 0; i < setup.bound_count; i++)
+    if (!strcmp(setup.bound[i].path, path)) return setup.bound[i].device == about->st_dev && setup.bound[i].inode == about->st_ino;
   return 1;
 }
 
 static int allow(int ruleset, const char *path, uint64_t rights) {
   struct stat about;
   int fd = open_place(path);
-  if (fd < 0) return errno == ENOENT || errno == EACCES ? 0 : -1; /* what is not there needs no right */
+  if (fd < 0) return errno == ENOENT || errno == EACCES ? 0 : -1; /* a missing place needs no right */
   struct landlock_path_beneath_attr beneath = {.allowed_access = rights, .parent_fd = fd};
   int bad = fstat(fd, &about) != 0;
   if (!bad && !is_bound(path, &about)) {
@@ -93,7 +93,7 @@ static int allow(int ruleset, const char *path, uint64_t rights) {
   return bad ? -1 : 0;
 }
 
-/* In the command's process. Nothing may be changed but these devices: every change is made by the broker. */
+/* Runs in the command's process. Only these devices are writable: the broker performs every change. */
 int bare_wall(void) {
   static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
   struct { uint64_t files, net, scoped; } attr = {.files = ALL_RIGHTS};
@@ -111,7 +111,7 @@ int bare_wall(void) {
     if (allow(ruleset, shown[i], READ_RIGHTS)) return -1;
   for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
     if (allow(ruleset, devices[i], LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)) return -1;
-  if (orders.has_terminal) {
+  if (setup.has_terminal) {
     char terminal[PATH_MAX];
     path_of_fd(terminal_fd(), terminal);
     if (allow(ruleset, terminal, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)) return -1;
@@ -121,15 +121,14 @@ int bare_wall(void) {
   return 0;
 }
 
-/* An open that the wall judges by itself: by its path alone it gives nothing, and to write it has no right. Neither reading nor writing is an access, too. */
+/* Whether Landlock alone refuses an open: O_PATH gives no access, and writing has no right. Access
+ * mode 3 is neither reading nor writing. */
 static int is_walled(int flags) {
   return (flags & O_PATH) || (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
 }
 
-/*
- * Whether the kernel may go on with a call whose path it reads anew. Only where the wall stops whatever that path says by then: it gives
- * no right to change anything, so what needs one is safe; what only reads is not, for a secret may lie in a shown place.
- */
+/* Whether the kernel may continue a call and read its path again. Calls that need a right to change
+ * are safe, because Landlock grants none. Reads are not: a shown place may contain a secret. */
 int bare_may_go_on(const struct call *c) {
   switch (c->number) {
   case SYS_openat: return is_walled((int)c->args[2]);

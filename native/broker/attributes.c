@@ -1,7 +1,6 @@
-/*
- * Modes, owners, times and extended attributes. Landlock does not know them, so that a call which goes on in the kernel would reach whatever
- * its path means by then. They are set here, on the very file that was judged, and what was there before is written down or kept.
- */
+/* Sets modes, owners, times and extended attributes. Landlock has no rights for them, so a call
+ * that continued in the kernel could reach another path by then. They are set on the judged file,
+ * and the old values are journaled or kept. */
 #define _GNU_SOURCE
 #include "../bare/bare.h"
 #include "broker.h"
@@ -17,7 +16,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Puts the attributes of an open file on a kept one. */
+/* Copies the attributes of an open file to a kept one. */
 int keep_attributes_of(int fd, int kept) {
   char from[32], to[32];
   snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
@@ -25,7 +24,7 @@ int keep_attributes_of(int fd, int kept) {
   return copy_attributes(from, to);
 }
 
-/* What is to be set; all of it read from the caller's memory before anything is looked for. */
+/* The requested change, read whole from the caller's memory before the path is resolved. */
 struct setting {
   enum { SET_MODE, SET_OWNER, SET_TIMES, SET_ATTRIBUTE, REMOVE_ATTRIBUTE } kind;
   mode_t mode;
@@ -52,7 +51,7 @@ static int apply(const struct setting *t, int object) {
   return bad ? errno : 0;
 }
 
-/* Package managers set the modes that files have already. */
+/* Whether the value is set already: package managers repeat modes. */
 static int is_set(const struct setting *t, const struct stat *about) {
   if (t->kind == SET_MODE) return (about->st_mode & 07777) == (t->mode & 07777);
   return t->kind == SET_OWNER && (t->uid == (uid_t)-1 || t->uid == about->st_uid) && (t->gid == (gid_t)-1 || t->gid == about->st_gid);
@@ -60,7 +59,7 @@ static int is_set(const struct setting *t, const struct stat *about) {
 
 static int mark_of(const struct setting *t) { return t->kind == SET_ATTRIBUTE || t->kind == REMOVE_ATTRIBUTE ? SEEN_ATTRIBUTES : SEEN_MODE; }
 
-/* Writes down what is there before, once. Returns 0, or the errno with which nothing is set. */
+/* Journals the old attributes, once. Returns 0, or the errno with which nothing is set. */
 static int note(struct spot *s, const struct setting *t, uint8_t *kept, uint32_t *number, int *noted) {
   if (!is_ours(s) || is_loose(s) || (seen(&s->about) & (SEEN_MADE | mark_of(t)))) return 0;
   if (s->about.st_nlink == 0) return set_apart(&s->about, s->object);
@@ -71,19 +70,20 @@ static int note(struct spot *s, const struct setting *t, uint8_t *kept, uint32_t
   return error;
 }
 
-/* What lies in no place cannot be changed where it is shown read-only; where else it may have come from, no one knows. */
+/* Opens an object outside all places again, read-only if it is mounted so. */
 static int apart_outside(int object) {
   struct statfs about;
   return fstatfs(object, &about) == 0 && (about.f_flags & ST_RDONLY) ? EROFS : EMLINK;
 }
 
-/* A protected file that came during the call has no read-only mount over it. What the call has made was judged when it was made. */
+/* Judges a protected file that was created during the call: no read-only mount covers it. The
+ * call's files were judged on creation. */
 static int refused(const struct spot *s) {
   if (!is_ours(s) || s->about.st_nlink == 0 || (seen(&s->about) & SEEN_MADE)) return 0;
   return judge(s, CHANGE_MODE);
 }
 
-/* Sets it on what was found. */
+/* Applies the change to the object. */
 static int set(struct spot *s, const struct setting *t) {
   uint32_t number = 0;
   uint8_t kept = 0;
@@ -106,12 +106,12 @@ static int set(struct spot *s, const struct setting *t) {
   error = apply(t, s->object);
   if (noted && error) journal_failed(s, kept, number);
   else if (noted) see(&s->about, mark_of(t));
-  /* A directory that may not be searched any more points nowhere. */
+  /* A directory that cannot be searched hides its children. */
   if (S_ISDIR(s->about.st_mode)) forget_parents();
   return error;
 }
 
-/* Of a file that the call has made, as programs that unpack archives do: its path need not be known. */
+/* Whether the call created the file, as an unpacker does: then its path is not needed. */
 static int is_plainly_own(const struct spot *s) {
   return !S_ISDIR(s->about.st_mode) && s->about.st_nlink > 0 && (seen(&s->about) & SEEN_MADE) && !is_shared(s);
 }
@@ -132,7 +132,7 @@ static void set_by_path(const struct call *c, int at, uint64_t path, int flags, 
   size_t length = strlen(text);
   if (length == 0 && (flags & AT_EMPTY_PATH) && at != AT_FDCWD) return set_by_descriptor(c, at, t);
   if (length == 0 && (flags & AT_EMPTY_PATH)) strcpy(text, ".");
-  /* A slash behind a link follows it. */
+  /* A trailing slash follows a link. */
   int follow = !(flags & AT_SYMLINK_NOFOLLOW) || (length > 0 && text[length - 1] == '/');
   if (find_spot(c, at, text, follow, &s)) return answer(c, errno);
   answer(c, set(&s, t));
@@ -166,7 +166,8 @@ static int copy_memory(const struct call *c, uint64_t from, void *into, size_t s
   return -1;
 }
 
-/* Times as utime, utimes or utimensat have them: by the second, in microseconds, in nanoseconds. Without any, it is now. */
+/* Reads the times of utime (seconds), utimes (microseconds) or utimensat (nanoseconds). None means
+ * now. */
 static int copy_times(const struct call *c, uint64_t from, enum time_form form, struct timespec times[2]) {
   int64_t raw[4];
   times[0] = times[1] = (struct timespec){.tv_nsec = UTIME_NOW};
@@ -193,7 +194,7 @@ void answer_times(const struct call *c, int at, uint64_t path, uint64_t times, e
   set_by_descriptor(c, at, &t);
 }
 
-/* Returns 0 when the setting is complete; the call is answered otherwise. */
+/* Returns 0 if the request is complete; otherwise the call is answered. */
 static int take_attribute(const struct call *c, uint64_t name, uint64_t from, uint64_t size, struct setting *t) {
   int error = 0;
   if (copy_text(c, name, t->name, sizeof t->name)) error = errno == ENAMETOOLONG ? ERANGE : errno;
@@ -205,7 +206,8 @@ static int take_attribute(const struct call *c, uint64_t name, uint64_t from, ui
   return error;
 }
 
-/* setxattr and its kin, with arguments in the caller's order; `nofollow` as for a path. */
+/* Answers setxattr and similar calls, with arguments in the caller's order; `nofollow` as for a
+ * path. */
 void answer_attribute(const struct call *c, const uint64_t *a, enum attribute_call call, int nofollow) {
   struct setting t = {.kind = call == ATTRIBUTE_SET ? SET_ATTRIBUTE : REMOVE_ATTRIBUTE};
   if (call == ATTRIBUTE_SET) t.flags = (int)a[4];

@@ -1,4 +1,5 @@
-/* The broker itself: the wall around the command, and a thread that answers the calls which the wall would refuse. */
+/* The file broker: the Landlock rules around the command, and a thread that answers the calls which
+ * they would refuse. */
 #define _GNU_SOURCE
 #include "broker.h"
 #include "../bare/bare.h"
@@ -52,40 +53,39 @@ int broker_take_place(enum place_kind kind, const char *path) {
   return kind == PLACE_ROOT ? lock_root(path) : 0;
 }
 
-/* Where nothing can be changed it is there for who looks on. */
+/* The broker is on in learn mode too, even if nothing may be changed. */
 int broker_is_on(void) { return root_count > 0 || learn_is_on() || programs_is_on() || bare_is_on(); }
 
-/* Whether a change there is made by this process. */
+/* Whether the broker performs changes there. */
 int is_ours(const struct spot *s) { return s->place && s->place->kind != PLACE_FREE; }
 
-/* Whether nothing there is judged or kept. */
+/* Whether changes there are neither judged nor kept. */
 int is_loose(const struct spot *s) { return s->place && s->place->kind == PLACE_LOOSE; }
 
-/*
- * Whether no one outside can have a name of it. A path alone does not say so: that of a file which was removed or moved away while
- * somebody holds it open is one of the host's.
- */
+/* Whether no process outside can have a name of it. The path alone does not prove that: an open
+ * file that was removed or moved keeps the host's other names. */
 int is_private(const struct spot *s) { return s->place && s->place->kind == PLACE_FREE && s->place->mount && s->place->mount == s->mount; }
 
 static int is_below(const struct broker_place *p, const struct broker_place *above) {
   return p->length > above->length && !strncmp(p->path, above->path, above->length) && p->path[above->length] == '/';
 }
 
-/* No place that the wall would have to open. */
+/* Whether the rules need no writable place. */
 int broker_is_safe_alone(void) {
   for (size_t i = 0; i < place_count; i++)
     if (places[i].kind == PLACE_FREE) return 0;
   return 1;
 }
 
-/* A right for a place is a right for all below it, mounts among them: none of that may be the broker's. */
+/* A Landlock right covers everything below, including mounts, so none of that may belong to the
+ * broker. */
 static int has_root_below(const struct broker_place *place) {
   for (size_t i = 0; i < place_count; i++)
     if (places[i].kind != PLACE_FREE && is_below(&places[i], place)) return 1;
   return 0;
 }
 
-/* The innermost place that holds a path; NULL for one that is in none, where nothing may be changed. */
+/* The innermost place that contains a path; NULL outside all places, where changes are refused. */
 const struct broker_place *place_of(const char *path) {
   const struct broker_place *best = NULL;
   for (size_t i = 0; i < place_count; i++) {
@@ -102,10 +102,8 @@ const struct broker_place *any_root(void) {
   return NULL;
 }
 
-/*
- * Whether the roots are still where the host had them. A command whose root lies around that of another can move it; in here it keeps
- * its path, by which everything in it would be judged.
- */
+/* Whether each root is still at the host's path. A command whose root contains another's can move
+ * it; inside, the root keeps its path, and rules match by path. */
 int are_roots_in_place(void) {
   char path[PATH_MAX];
   for (size_t i = 0; i < place_count; i++) {
@@ -116,9 +114,10 @@ int are_roots_in_place(void) {
   return 1;
 }
 
-/* Before anything is mounted over it: the roots and the folder for what is kept, by the host's own mounts. */
+/* Opens the roots and the folder for kept files by the host's mounts, before anything is mounted
+ * over them. */
 int broker_prepare(int host) {
-  broker_sort_held();
+  broker_sort_fixed();
   if (host < 0) return open_keep(AT_FDCWD);
   for (size_t i = 0; i < place_count; i++)
     if (places[i].kind == PLACE_ROOT) places[i].host = openat(host, places[i].path + 1, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -128,7 +127,7 @@ int broker_prepare(int host) {
 static int allow_beneath(int ruleset, const char *path, uint64_t rights) {
   struct stat about;
   int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT || errno == EACCES ? 0 : -1; /* what is not there needs no right */
+  if (fd < 0) return errno == ENOENT || errno == EACCES ? 0 : -1; /* a missing place needs no right */
   struct landlock_path_beneath_attr beneath = {.allowed_access = rights, .parent_fd = fd};
   int bad = fstat(fd, &about) != 0;
   if (!bad && !S_ISDIR(about.st_mode)) beneath.allowed_access &= FILE_RIGHTS;
@@ -137,12 +136,12 @@ static int allow_beneath(int ruleset, const char *path, uint64_t rights) {
   return bad ? -1 : 0;
 }
 
-/* In the command's process: from here on it may change nothing outside the free places. */
+/* Runs in the command's process: from here on it may write only in the free places. */
 int broker_wall(void) {
   if (bare_is_on()) return bare_wall();
   long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 0) return -1;
-  if (version < 2) { /* without it nothing could be moved from folder to folder even in /tmp */
+  if (version < 2) { /* before version 2 no file could be renamed between folders, even in /tmp */
     errno = ENOSYS;
     return -1;
   }
@@ -162,7 +161,7 @@ int broker_wall(void) {
   return 0;
 }
 
-/* Without namespaces the other side may not be allowed to take a descriptor; it is sent. */
+/* Sends the listener: without namespaces the other side may not be allowed to take it. */
 static int send_listener(int report, int listener) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
   memset(&rights, 0, sizeof rights);
@@ -176,15 +175,18 @@ static int send_listener(int report, int listener) {
   return sendmsg(report, &packet, MSG_NOSIGNAL) == 1;
 }
 
-/* With them a sent message would wait for the very side that is to get it: that side takes the descriptor by its number. */
+/* Shows the number of the listener: a sent message would be stopped by the filter, so the other
+ * side takes it with pidfd_getfd(). */
 static int show_listener(int report, int listener) {
   char taken;
   return write(report, &listener, sizeof listener) == sizeof listener && read(report, &taken, 1) == 1;
 }
 
-/* In the command's process: loads the filter, and gives its listener to the other side of a socket. */
+/* Runs in the command's process: loads the filter, and hands its listener to the other side of a
+ * socket. */
 int broker_listen(const void *filter, int report) {
-  /* A call that waits for its answer is ended by a deadly signal only: the change is made once, and its result is told. */
+  /* Only a deadly signal interrupts a waiting call: a change happens once, and its result is
+   * reported. */
   int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, filter);
   if (listener < 0) return -1;
   int given = (bare_is_on() ? send_listener : show_listener)(report, listener);
@@ -196,7 +198,7 @@ static mode_t common_umask, own_umask;
 static int umask_varies;
 static struct { pid_t tid; int status; } statuses[16];
 
-/* As long as everybody has the umask that they began with, no one's has to be looked up. */
+/* While every process has the initial umask, none is looked up. */
 void note_umask(unsigned mask) {
   if ((mask & 0777) != common_umask) umask_varies = 1;
 }
@@ -213,7 +215,7 @@ static int read_umask(int status, mode_t *mask) {
   return 0;
 }
 
-/* A descriptor of /proc/PID/status stays with its process, so a number that came again is not taken for the one before. */
+/* An open /proc/PID/status belongs to one process, so a reused pid is not mistaken for it. */
 mode_t umask_of(pid_t tid) {
   mode_t mask = common_umask;
   size_t at = (size_t)tid % (sizeof statuses / sizeof *statuses);
@@ -235,7 +237,7 @@ void use_umask(mode_t mask) {
 
 static void respond(const struct call *c, int error, uint32_t flags) {
   struct seccomp_notif_resp response = {.id = c->id, .error = -error, .flags = flags};
-  /* Who was killed meanwhile needs no answer. */
+  /* A killed caller needs no answer. */
   (void)ioctl(c->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
@@ -247,13 +249,14 @@ void answer_with(const struct call *c, int64_t result) {
   (void)ioctl(c->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-/* The kernel goes on with the call, in the caller's domain: in the roots the wall stops it, whatever the path says by then. */
+/* Continues the call in the kernel, in the caller's domain: Landlock refuses changes in the roots,
+ * whatever the path says by then. */
 void let_go_on(const struct call *c) {
   if (bare_is_on() && !bare_may_go_on(c)) answer(c, EACCES);
   else respond(c, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
 }
 
-/* A change outside the places, which a mount or the wall refuses. */
+/* Leaves a change outside the places to a read-only mount or to Landlock. */
 void leave_outside(const struct call *c, const struct spot *s) {
   if (bare_is_on() && bare_shows(s->path)) answer(c, EROFS);
   else let_go_on(c);
@@ -264,16 +267,15 @@ void answer_or_go_on(const struct call *c, int error) {
   else let_go_on(c);
 }
 
-/*
- * A path that points nowhere, errno says why. What is not there is said at once: another thread may make it meanwhile, and then the
- * wall would refuse what the kernel goes on with.
- */
+/* Answers for a path that does not resolve, with errno. A missing file is reported at once: another
+ * thread may create it, and then Landlock would refuse the continued call. */
 void not_found(const struct call *c) {
   if (errno == ENOENT) answer(c, ENOENT);
   else let_go_on(c);
 }
 
-/* A file that is open for writing anywhere cannot be run, so this process has closed one before the caller goes on. */
+/* Passes a descriptor to the caller. A file that is open for writing cannot be run, so this process
+ * closes it before the caller continues. */
 void hand_in(const struct call *c, int fd, int flags) {
   int is_written = (flags & O_ACCMODE) != O_RDONLY;
   struct seccomp_notif_addfd give = {.id = c->id, .flags = is_written ? 0 : SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd, .newfd_flags = flags & O_CLOEXEC};
@@ -287,7 +289,8 @@ void hand_in(const struct call *c, int fd, int flags) {
 
 static int only_reads(int flags) { return !(flags & (O_PATH | O_CREAT | O_TRUNC)) && (flags & O_ACCMODE) == O_RDONLY; }
 
-/* Without namespaces: what changes nothing in the roots. False: it is a call like others. */
+/* Answers calls without namespaces that change nothing in the roots. 0 if the call is an ordinary
+ * one. */
 static int dispatch_bare(const struct call *c) {
   const uint64_t *a = c->args;
   int first = (int)a[0];
@@ -319,7 +322,7 @@ static void dispatch(const struct call *c) {
   const uint64_t *a = c->args;
   int nr = c->number;
   int first = (int)a[0], third = (int)a[2];
-  /* What changes nothing goes on as if no one had looked: the wall is the same. */
+  /* A recorded call without changes continues; the rules are the same. */
   if (learn_is_on() && learn_call(c, nr)) return let_go_on(c);
   switch (nr) {
   case SYS_openat: answer_open(c, first, a[1], third, (mode_t)a[3]); return;
@@ -344,7 +347,8 @@ static void dispatch(const struct call *c) {
   case SYS_sendmsg: answer_send_message(c, first, a[1], third); return;
   case SYS_sendmmsg: answer_send_messages(c, first, a[1], (unsigned)a[2], (int)a[3]); return;
   case SYS_fchmodat: answer_mode(c, first, a[1], (mode_t)a[2], 0); return;
-  case 452: answer_mode(c, first, a[1], (mode_t)a[2], (int)a[3]); return; /* fchmodat2, newer than some headers */
+  /* fchmodat2, newer than some headers */
+  case 452: answer_mode(c, first, a[1], (mode_t)a[2], (int)a[3]); return;
   case SYS_fchown: answer_owner_of(c, first, (uid_t)a[1], (gid_t)a[2]); return;
   case SYS_fchownat: answer_owner(c, first, a[1], (uid_t)a[2], (gid_t)a[3], (int)a[4]); return;
   case SYS_utimensat: answer_times(c, first, a[1], a[2], TIME_NANOSECONDS, (int)a[3]); return;
@@ -371,27 +375,27 @@ static void dispatch(const struct call *c) {
   case SYS_utimes: answer_times(c, AT_FDCWD, a[0], a[1], TIME_MICROSECONDS, 0); return;
   case SYS_futimesat: answer_times(c, first, a[1], a[2], TIME_MICROSECONDS, 0); return;
 #endif
-  default: answer(c, ENOSYS); /* the filter and this table are one: test/contract holds them to it */
+  default: answer(c, ENOSYS); /* test/contract checks that the filter and this table agree */
   }
 }
 
 static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
 static int listener = -1;
 
-/* Whether everybody who could call is gone: a newer kernel then does not wait for a call any more, but says so each time. */
+/* Whether every possible caller is gone: newer kernels then return POLLHUP each time. */
 static int is_deserted(void) {
   struct pollfd left = {.fd = listener};
   return poll(&left, 1, 0) > 0 && (left.revents & POLLHUP);
 }
 
-/* Calls that the kernel would keep waiting: opens of a FIFO that no one reads yet, or of a file that somebody holds a lease on. */
+/* Calls that would block: opening a FIFO without a reader, or a leased file. */
 static struct waiting {
   struct call call;
   uint64_t args[6];
 } waiting[MAX_WAITING];
 static size_t waiting_count;
 
-/* The call is answered anew from time to time: this process must not sleep in the kernel. */
+/* Answers the call again later: this process must not block. */
 void try_later(const struct call *c) {
   if (waiting_count == MAX_WAITING) return answer(c, EMFILE);
   struct waiting *w = &waiting[waiting_count++];
@@ -419,11 +423,12 @@ static void retry_waiting(void) {
   }
 }
 
-/* False: there will be no other call. */
+/* Returns 0 if no more calls can come. */
 static int answer_next(void) {
   static union { struct seccomp_notif notice; char capacity[1024]; } buffer; /* a newer kernel may say more */
   memset(&buffer, 0, sizeof buffer);
-  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &buffer)) return !is_deserted(); /* else interrupted, or this caller is gone */
+  /* otherwise interrupted, or this caller is gone */
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &buffer)) return !is_deserted();
   uint64_t args[6];
   for (int i = 0; i < 6; i++) args[i] = buffer.notice.data.args[i];
   const struct call c = {.listener = listener, .id = buffer.notice.id, .tid = (pid_t)buffer.notice.pid, .number = buffer.notice.data.nr, .args = args};
@@ -448,7 +453,7 @@ static void *attend_broker(void *unused) {
   return NULL;
 }
 
-/* The listener, or the failure that comes in its place. */
+/* Receives the listener, or a failure instead of it. */
 static int take_listener(int report, pid_t command, uint32_t failure[3]) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
   int fd = -1;
@@ -476,7 +481,8 @@ static int take_listener(int report, pid_t command, uint32_t failure[3]) {
   return fd;
 }
 
-/* Takes the listener and answers from now on, in its own thread. -1: `failure` has a step, or errno says why. */
+/* Receives the listener and answers in its own thread from now on. -1: `failure` has a step, or
+ * errno is set. */
 int broker_serve(int report, pid_t command, uint32_t failure[3]) {
   struct seccomp_notif_sizes sizes;
   pthread_t thread;
@@ -500,10 +506,8 @@ int broker_serve(int report, pid_t command, uint32_t failure[3]) {
   return errno ? -1 : 0;
 }
 
-/*
- * Everybody is dead: what is being done is done first, and nothing after it. A file system that does not answer must not keep the
- * sandbox for ever; without its end the journal is that of a command which was killed.
- */
+/* Finishes the current change after all processes are dead. A file system that does not answer must
+ * not keep the sandbox alive; a journal without an end belongs to a killed command. */
 void broker_shut(void) {
   struct timespec latest;
   if (!broker_is_on()) return;

@@ -1,14 +1,13 @@
-/*
- * The broker for changes. The command's Landlock domain has no right to change anything in the roots; a seccomp filter sends every
- * call that would to this program, which looks where it leads, judges it, keeps what would be lost, does it itself and
- * hands the descriptor in. Where it points outside the roots the kernel goes on with it, and the wall decides.
+/* The file broker. The command's Landlock domain has no right to change anything in the roots. A
+ * seccomp filter sends every call that would to the broker, which resolves the path, judges the
+ * change, keeps the lost data, performs the change and passes the descriptor to the caller. Outside
+ * the roots the kernel continues the call, and Landlock decides.
  *
- * broker.c answers the calls, open.c those that open, change.c the others, path.c finds where a path leads
- * and parent.c remembers it, rules.c judges, git.c and git-key.c read git's configuration and repository.c finds
- * its repositories, journal.c writes down what is changed, keep.c keeps what is lost and seen.c knows
- * what needs no keeping, attributes.c keeps attributes, listen.c hears of servers, connect.c and
- * datagrams.c keep unix sockets to the sandbox.
- */
+ * broker.c answers the calls, open.c those that open, change.c the others. path.c resolves paths
+ * and parent.c caches directories. rules.c judges; git.c and git-key.c read git's configuration,
+ * and repository.c finds its repositories. journal.c records changes, keep.c keeps lost data,
+ * seen.c knows what needs no keeping, attributes.c keeps attributes. listen.c reports servers;
+ * connect.c and datagrams.c confine unix sockets. */
 #ifndef BROKER_H
 #define BROKER_H
 #include <limits.h>
@@ -22,44 +21,46 @@ struct call {
   int listener;
   uint64_t id;
   pid_t tid;
-  int number; /* of the system call */
+  int number; /* the system call's */
   const uint64_t *args;
 };
 
-/* Where a path leads. */
+/* A resolved path. */
 struct spot {
-  int parent;             /* the directory that holds the name; -1 when the object came by a descriptor */
-  int is_there;           /* whether there is anything */
-  int is_nameless;        /* came by a descriptor, and its path does not lead to it any more */
-  int object;             /* what is there, itself and not where it leads; -1 until open_object() wants it */
-  char name[NAME_MAX + 2]; /* as the caller wrote it, with one slash behind it if there were any */
-  struct stat about;      /* of the object */
-  struct stat folder;     /* of the parent */
-  uint64_t mount, folder_mount; /* in which the two lie; 0 when it is not known */
-  struct parent *known;   /* whose the descriptor of the parent is; NULL when it is the spot's own */
-  dev_t start_device;     /* where a path without a slash in front starts; the inode is 0 when nobody looked */
+  int parent; /* the directory with the name; -1 if the caller passed a descriptor */
+  int is_there; /* whether it exists */
+  int is_nameless; /* passed as a descriptor, and its path does not resolve to it any more */
+  int object; /* the object itself, not a link's target; -1 until open_object() */
+  char name[NAME_MAX + 2]; /* as the caller wrote it, with at most one trailing slash */
+  struct stat about; /* of the object */
+  struct stat folder; /* of the parent */
+  uint64_t mount, folder_mount; /* the mounts of the two; 0 if unknown */
+  struct parent *known; /* the cached parent with the descriptor; NULL if the spot owns it */
+  dev_t start_device; /* the starting directory of a relative path; inode 0 if not checked */
   ino_t start_inode;
   uint64_t start_mount;
-  char path[PATH_MAX];    /* canonical, without a slash behind it */
+  char path[PATH_MAX]; /* canonical, without a trailing slash */
   const struct broker_place *place;
 };
 
-/* Loose: private to the command, but a root lies in it, and Landlock cannot give a right without giving it to all below. */
+/* Loose: private to the command, but contains a root. A Landlock right would cover the root too. */
 enum place_kind { PLACE_ROOT = 1, PLACE_FREE = 2, PLACE_LOOSE = 3 };
 
 struct broker_place {
   enum place_kind kind;
   const char *path;
   size_t length;
-  int host; /* the same directory by the host's own mount, which also holds the folder for what is kept; -1 */
-  uint64_t mount; /* in which it lies; 0 when it is not known */
+  /* the same directory by the host's mount, which also contains the folder for kept files; -1
+   * without */
+  int host;
+  uint64_t mount; /* its mount; 0 if unknown */
 };
 
 enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_PLACE, CHANGE_FOLDER, CHANGE_UNFOLDER, CHANGE_MODE, CHANGE_POINTER };
 
 /* broker.c */
 void answer(const struct call *c, int error);
-void answer_with(const struct call *c, int64_t result); /* below zero it is an error */
+void answer_with(const struct call *c, int64_t result); /* a negative result is an error */
 void let_go_on(const struct call *c);
 void leave_outside(const struct call *c, const struct spot *s);
 void answer_or_go_on(const struct call *c, int error);
@@ -83,7 +84,7 @@ int broker_wall(void);
 int broker_listen(const void *filter, int report);
 int broker_serve(int report, pid_t command, uint32_t failure[3]);
 void broker_shut(void);
-void broker_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by init/tell.c */
+void broker_report(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* defined in init/messages.c */
 
 /* open.c */
 void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t mode);
@@ -109,7 +110,8 @@ void answer_owner_of(const struct call *c, int fd, uid_t uid, gid_t gid);
 enum time_form { TIME_SECONDS, TIME_MICROSECONDS, TIME_NANOSECONDS };
 void answer_times(const struct call *c, int at, uint64_t path, uint64_t times, enum time_form form, int flags);
 enum attribute_call { ATTRIBUTE_SET, ATTRIBUTE_REMOVE };
-void answer_attribute(const struct call *c, const uint64_t *a, enum attribute_call call, int nofollow); /* -1: by a descriptor */
+/* -1: the caller passed a descriptor */
+void answer_attribute(const struct call *c, const uint64_t *a, enum attribute_call call, int nofollow);
 
 /* connect.c */
 void answer_socket_connect(const struct call *c, int number, uint64_t from, uint64_t length);
@@ -128,8 +130,8 @@ void answer_send_messages(const struct call *c, int number, uint64_t from, unsig
 /* listen.c */
 int socket_of(const struct call *c, int number);
 void answer_listen(const struct call *c, int number, int backlog);
-int servers_are_wanted(void);  /* given by init/servers.c, as is */
-void servers_changed(int known); /* `known` is 0 where it may come only now */
+int reports_servers(void); /* defined in init/servers.c, as is */
+void servers_changed(int known); /* `known` is 0 if the server may start only after this */
 
 /* path.c */
 int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
@@ -159,20 +161,20 @@ int host_folder(const struct spot *s);
 /* rules.c */
 int broker_take_rule(uint8_t action, char *pattern);
 int broker_hold(const char *path);
-void broker_sort_held(void);
+void broker_sort_fixed(void);
 int judge(const struct spot *s, enum change change);
 int is_judged_by_content(const struct spot *s);
 int judge_link(const struct spot *s);
 int judge_tree(struct spot *from, const struct spot *to);
-int is_above_held(const char *path);
+int contains_fixed(const char *path);
 
 /* git-key.c */
 int broker_take_key(char *line);
-int broker_take_way(const char *text);
-int is_on_way(const char *path);
-int takes_way_along(const char *folder, int exchanged);
-int bends_way(int folder, const char *path);
-int move_ways(const char *from, const char *to);
+int broker_take_named_path(const char *text);
+int is_on_named_path(const char *path);
+int separates_named_path(const char *folder, int exchanged);
+int links_named_path(int folder, const char *path);
+int move_named_paths(const char *from, const char *to);
 int is_harmless_setting(const char *key, const char *value, const char *before);
 int address_host(const char *address, char *host);
 
@@ -190,20 +192,29 @@ int is_worktree_folder(struct spot *s);
 int is_own_pointer(const struct spot *s);
 int write_own_pointer(int fd);
 
-/* Where look_by_name() has the times of birth and of the inode's last change: no one needs those that stat means. */
+/* look_by_name() stores the times of birth and of inode change in the fields that stat uses for
+ * others. */
 #define st_born st_ctim
 #define st_changed st_atim
 
 /* seen.c */
-enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16, SEEN_APART = 32 /* gone, and what is kept is another file by now */, SEEN_COUNTED = 64 };
+enum {
+  SEEN_MADE = 1,
+  SEEN_KEPT = 2,
+  SEEN_MODE = 4,
+  SEEN_GONE = 8, /* its last name was removed, and it is the kept file */
+  SEEN_ATTRIBUTES = 16,
+  SEEN_APART = 32, /* gone, and the kept file is a copy */
+  SEEN_COUNTED = 64
+};
 int seen(const struct stat *about);
 void see(const struct stat *about, int how);
-void see_made(int folder, const char *name); /* without a name it is the descriptor itself */
+void see_made(int folder, const char *name); /* without a name: the descriptor itself */
 void forget(const struct stat *about);
 void see_gone(const struct stat *about, uint32_t number);
-uint32_t gone_number(const struct stat *about); /* of one that was seen to go */
+uint32_t gone_number(const struct stat *about); /* of a file that see_gone() noted */
 int is_shared(const struct spot *s);
-void count_links(const struct stat *about); /* all that it has are this call's */
+void count_links(const struct stat *about); /* all its names belong to this call */
 void lose_link(const struct stat *about);
 
 /* journal.c */
@@ -215,7 +226,15 @@ void journal_refused(const char *path, enum change change, int error);
 void journal_end(void);
 
 /* keep.c */
-enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16, KEPT_ATTRIBUTES = 32, KEPT_APART = 64 /* beside one of them: the name got a copy */ };
+enum {
+  KEPT_LINK = 1,
+  KEPT_COPY = 2,
+  KEPT_EMPTY = 4,
+  KEPT_LOST = 8,
+  KEPT_MADE = 16,
+  KEPT_ATTRIBUTES = 32,
+  KEPT_APART = 64 /* beside one of them: the name got a copy */
+};
 int broker_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path);
 int open_keep(int host);
 int keep_by_move(const struct spot *s);

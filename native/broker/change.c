@@ -1,4 +1,4 @@
-/* The calls that make, link, move and remove names, and those that change a file by its path. */
+/* Calls that create, link, move and remove names, and that change a file by its path. */
 #define _GNU_SOURCE
 #include "../bare/bare.h"
 #include "broker.h"
@@ -17,7 +17,8 @@ static void refuse(const struct call *c, const struct spot *s, enum change chang
 
 void refuse_making(const struct call *c, const struct spot *s, int error) { refuse(c, s, CHANGE_MAKE, error); }
 
-/* Where a new name is to be made, of `source` if that is a link. Returns 0 when it may be; the call is answered otherwise. */
+/* Checks a new name; `source` is the target of a hard link. Returns 0 if it may be created;
+ * otherwise the call is answered. */
 static int begin_naming(const struct call *c, const struct spot *s, const struct spot *source, enum change change) {
   int error = judge(s, change);
   if (error) {
@@ -40,7 +41,7 @@ void end_making(const struct call *c, const struct spot *s, int failed) {
   answer(c, error);
 }
 
-/* Finds a name that is to be made. Returns 0 if this process is to make it; the kernel has the answer otherwise. */
+/* Resolves a new name. Returns 0 if the broker is to create it; otherwise the call is answered. */
 static int find_new(const struct call *c, int at, uint64_t path, struct spot *s) {
   static char text[PATH_MAX];
   if (copy_text(c, path, text, sizeof text)) {
@@ -75,17 +76,17 @@ void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path) 
   static char target[PATH_MAX];
   if (copy_text(c, text, target, sizeof target) || !target[0]) return let_go_on(c);
   if (find_new(c, at, path, &s)) return;
-  if (is_on_way(s.path) || judge_link(&s)) refuse(c, &s, CHANGE_MAKE, EROFS);
+  if (is_on_named_path(s.path) || judge_link(&s)) refuse(c, &s, CHANGE_MAKE, EROFS);
   else if (begin_making(c, &s, CHANGE_MAKE) == 0) end_making(c, &s, symlinkat(target, s.parent, s.name));
   leave_spot(&s);
 }
 
-/* The source of a link: a name, where a link leads, or a descriptor of the caller's. */
+/* The source of a hard link: a name, a link's target, or a descriptor of the caller. */
 static int find_source(const struct call *c, int at, uint64_t path, int flags, struct spot *s) {
   static char text[PATH_MAX];
   if (copy_text(c, path, text, sizeof text)) return -1;
   if (text[0] == 0 && (flags & AT_EMPTY_PATH)) return find_object(c, at, s);
-  /* A slash behind a link follows it. */
+  /* A trailing slash follows a link. */
   size_t length = strlen(text);
   return find_spot(c, at, text, (flags & AT_SYMLINK_FOLLOW) || (length > 0 && text[length - 1] == '/'), s);
 }
@@ -100,20 +101,21 @@ static int link_source(const struct spot *from, const struct spot *to) {
 void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_at, uint64_t to_path, int flags) {
   static struct spot from, to;
   if ((flags & ~(AT_EMPTY_PATH | AT_SYMLINK_FOLLOW)) || find_source(c, from_at, from_path, flags, &from)) return let_go_on(c);
-  /* The kernel checks the source first. A directory it refuses at the very end, and the wall would have another word before that. */
+  /* The kernel checks the source first and refuses a directory last; Landlock would return another
+   * error before that. */
   if (strchr(from.name, '/') && !(from.is_there && S_ISDIR(from.about.st_mode))) let_go_on(c);
   else if (!from.is_there) answer(c, ENOENT);
-  /* What is not the command's to change would get a name in a place where it is. */
+  /* A file outside the command's places would get a name inside them. */
   else if (bare_is_on() && !is_ours(&from)) answer(c, EXDEV);
   else if (find_new(c, to_at, to_path, &to) == 0) {
-    /* By a second name a protected file could be written. */
+    /* A second name would make a protected file writable. */
     int error = is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
     if (error) refuse(c, &from, CHANGE_WRITE, error);
-    else if (S_ISLNK(from.about.st_mode) && (is_on_way(to.path) || judge_link(&to))) refuse(c, &to, CHANGE_MAKE, EROFS);
+    else if (S_ISLNK(from.about.st_mode) && (is_on_named_path(to.path) || judge_link(&to))) refuse(c, &to, CHANGE_MAKE, EROFS);
     else if (begin_naming(c, &to, &from, CHANGE_MAKE) == 0) {
       int failed = link_source(&from, &to), error = errno;
       if (failed) journal_failed(&to, 0, 0);
-      /* Where all its names were known to be inside, they still are. */
+      /* If all its names were inside, they still are. */
       else if (!is_shared(&from) && look_by_name(to.parent, to.name, AT_SYMLINK_NOFOLLOW, &to.about, &to.mount) == 0) count_links(&to.about);
       answer(c, failed ? error : 0);
     }
@@ -122,7 +124,7 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
   leave_spot(&from);
 }
 
-/* One name of a file less: a number that may come again is forgotten with the last. */
+/* One name less: the inode number may be reused after the last, so forget it. */
 static void after_removal(const struct spot *s, uint8_t kept, uint32_t number) {
   if (!s->is_there) return;
   if (!S_ISDIR(s->about.st_mode) && s->about.st_nlink > 1) {
@@ -160,19 +162,21 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
   if (!is_ours(&s) && s.is_there) leave_outside(c, &s);
   else if (!is_ours(&s) || is_dot(&s)) let_go_on(c);
   else if (!s.is_there) answer(c, ENOENT);
-  /* Of the other kind it fails, and with a slash behind a file's name; the wall would have another word for it. */
+  /* The wrong kind, or a file's name with a trailing slash, fails in the kernel; Landlock would
+   * return another error. */
   else if (is_folder != !!(flags & AT_REMOVEDIR) || (!is_folder && strchr(s.name, '/'))) answer(c, unlinkat(s.parent, s.name, flags) ? errno : 0);
   else remove_spot(c, &s, flags);
   leave_spot(&s);
 }
 
-/* Whether what is moved would part a setting of git from the place that it names, or be a link on the way there. */
-static int judge_way(struct spot *from, const struct spot *to, int exchanges) {
-  if (S_ISLNK(from->about.st_mode)) return is_on_way(to->path) ? EROFS : 0;
+/* Whether the move would separate a git setting from the place that it names, or put a link between
+ * them. */
+static int judge_named_paths(struct spot *from, const struct spot *to, int exchanges) {
+  if (S_ISLNK(from->about.st_mode)) return is_on_named_path(to->path) ? EROFS : 0;
   if (!S_ISDIR(from->about.st_mode)) return 0;
-  if (takes_way_along(from->path, exchanges)) return EROFS;
-  if (is_on_way(to->path) && bends_way(open_object(from), to->path)) return EROFS;
-  return move_ways(from->path, to->path) ? ENOMEM : 0;
+  if (separates_named_path(from->path, exchanges)) return EROFS;
+  if (is_on_named_path(to->path) && links_named_path(open_object(from), to->path)) return EROFS;
+  return move_named_paths(from->path, to->path) ? ENOMEM : 0;
 }
 
 static int judge_rename(struct spot *from, struct spot *to, unsigned flags, const struct spot **about) {
@@ -185,18 +189,18 @@ static int judge_rename(struct spot *from, struct spot *to, unsigned flags, cons
     return error;
   }
   *about = to;
-  if ((error = judge_way(from, to, (flags & RENAME_EXCHANGE) != 0)) || (error = judge(to, CHANGE_PLACE))) return error;
+  if ((error = judge_named_paths(from, to, (flags & RENAME_EXCHANGE) != 0)) || (error = judge(to, CHANGE_PLACE))) return error;
   if (!to->is_there) return 0;
-  /* What was there goes away: it may not be held, nor have something held below it. */
-  if (is_above_held(to->path)) return EBUSY;
+  /* The replaced object disappears: neither it nor anything below it may be protected in place. */
+  if (contains_fixed(to->path)) return EBUSY;
   if (!(flags & RENAME_EXCHANGE)) return 0;
   if ((error = judge(to, CHANGE_MOVE))) return error;
   *about = from;
-  if ((error = judge_tree(to, from)) || (error = judge_way(to, from, 1))) return error;
+  if ((error = judge_tree(to, from)) || (error = judge_named_paths(to, from, 1))) return error;
   return judge(from, CHANGE_PLACE);
 }
 
-/* The errno of a rename that cannot take the place of what is there, or 0. */
+/* The errno of a rename that cannot replace the target, or 0. */
 static int fails_over(const struct spot *from, const struct spot *to, unsigned flags) {
   if (flags & RENAME_EXCHANGE) return 0;
   if (to->is_there && (flags & RENAME_NOREPLACE)) return EEXIST;
@@ -216,13 +220,15 @@ static void rename_spot(const struct call *c, struct spot *from, struct spot *to
   int same = to->is_there && from->about.st_ino == to->about.st_ino && from->about.st_dev == to->about.st_dev;
   int error = judge_rename(from, to, flags, &about);
   int by_content = is_judged_by_content(to) || (exchanges && is_judged_by_content(from));
-  /* Two names of one file: the kernel says that it is done, and does nothing. */
+  /* Two names of one file: the kernel reports success and does nothing. */
   if (same) return answer(c, syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0);
   if (!error && by_content && (flags || S_ISDIR(from->about.st_mode))) error = EROFS;
-  /* A copy without credentials is mounted over it: what was made of that must not replace it. */
+  /* A copy without credentials is mounted over it: a file derived from the copy must not replace
+   * it. */
   if (!error && by_content && to->is_there && to->mount != to->folder_mount) error = EBUSY;
   if (error) return refuse(c, about, CHANGE_PLACE, error);
-  /* What fails anyway is not kept first: a second name would change the time by which undo knows that no one changed the file. */
+  /* A rename that fails anyway is not kept first: the extra link would change the ctime that undo
+   * compares. */
   if ((error = fails_over(from, to, flags))) return answer(c, error);
   if (!exchanges) kept = keep_removed(to, &number);
   if (may_not_lose(kept, 0)) return refuse(c, to, CHANGE_PLACE, EDQUOT);
@@ -242,7 +248,7 @@ static void rename_spot(const struct call *c, struct spot *from, struct spot *to
   answer(c, 0);
 }
 
-/* The kernel compares the mounts of the two folders before it checks the names in them. */
+/* The kernel compares the mounts of the two folders before it checks the names. */
 static int are_mounts_apart(const struct spot *from, const struct spot *to) {
   if (from->parent < 0 || to->parent < 0) return 0;
   return from->folder_mount && to->folder_mount && from->folder_mount != to->folder_mount;
@@ -264,7 +270,7 @@ void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to
   } else {
     int is_plain = from.is_there && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT);
     if (is_plain && is_ours(&from) && is_ours(&to)) rename_spot(c, &from, &to, flags);
-    /* From one place to another is from one mount to another; the wall would have another word for it. */
+    /* Two places are two mounts: EXDEV, while Landlock would return another error. */
     else if (is_plain && from.place && to.place && (is_ours(&from) || is_ours(&to))) answer(c, EXDEV);
     else let_go_on(c);
     leave_spot(&to);

@@ -1,8 +1,7 @@
-/*
- * connect() and bind(). A unix socket with a path may be anybody's who has the folder, so a connection is made here, to the very
- * object that was found, and only where the socket at it belongs to this sandbox's own network. bind() in a root is a change
- * like others. Both are made on the caller's own socket: by the time the kernel went on, another one could have its number.
- */
+/* connect() and bind(). Any user of a folder may own a unix socket in it. So the connection is
+ * performed here, to the resolved object, and only if its socket belongs to the sandbox's network
+ * namespace. bind() in a root is judged like other changes. Both use the caller's own socket: if
+ * the kernel continued the call, another socket could have its number. */
 #define _GNU_SOURCE
 #include "broker.h"
 #include "../programs/programs.h"
@@ -27,16 +26,16 @@
 #define MOST_AT_ONCE 32
 #define STACK_BYTES (128 * 1024)
 
-/* A connection to be made. */
+/* A requested connection. */
 struct connection {
   struct call call;
   int fd;     /* the caller's socket */
-  int object; /* what an address of ours names; -1 */
+  int object; /* the object of our address; -1 without */
   socklen_t length;
   struct sockaddr_storage address;
 };
 
-/* The file system of a mount, as the kernel numbers it; its files may say another one. 0 where it is not known. */
+/* The device of a mount as the kernel numbers it; its files may report another one. 0 if unknown. */
 static uint32_t device_of(uint64_t mount) {
   static char *line;
   static size_t size;
@@ -62,7 +61,7 @@ static int is_message_of(const struct nlmsghdr *head, uint32_t inode, uint32_t d
   return 0;
 }
 
-/* Whether a socket of this network namespace, which is the sandbox's own, is bound there. */
+/* Whether a socket of this network namespace, which is the sandbox's, is bound there. */
 static int is_own_socket(const struct spot *s) {
   static char text[32768] __attribute__((aligned(__alignof__(struct nlmsghdr))));
   struct { struct nlmsghdr head; struct unix_diag_req ask; } request;
@@ -106,7 +105,7 @@ static void *connect_apart(void *given) {
   return NULL;
 }
 
-/* A socket that waits has a thread to wait in: this one has others to answer. */
+/* A blocking socket waits in its own thread: this one answers other calls. */
 static void begin_connect(struct connection *one) {
   pthread_attr_t small;
   pthread_t thread;
@@ -129,7 +128,7 @@ static void begin_connect(struct connection *one) {
   try_later(&one->call);
 }
 
-/* The caller's address. -1: errno says why. */
+/* Reads the caller's address. -1 with errno. */
 static int copy_address(const struct call *c, uint64_t from, uint64_t length, struct connection *one) {
   struct iovec local = {.iov_base = &one->address, .iov_len = (size_t)length}, remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = (size_t)length};
   memset(&one->address, 0, sizeof one->address);
@@ -140,7 +139,7 @@ static int copy_address(const struct call *c, uint64_t from, uint64_t length, st
   return length == 0 || process_vm_readv(c->tid, &local, 1, &remote, 1, 0) == (ssize_t)length ? 0 : -1;
 }
 
-/* The path of a unix address; NULL for one without. It ends before the bytes that follow: those are zero. */
+/* The path of a unix address; NULL without one. The bytes after it are zero. */
 static const char *path_of(const struct connection *one) {
   const struct sockaddr_un *address = (const struct sockaddr_un *)&one->address;
   return one->length > PATH_START && one->length <= sizeof *address && address->sun_family == AF_UNIX && address->sun_path[0] ? address->sun_path : NULL;
@@ -152,14 +151,15 @@ int is_unix_socket(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX;
 }
 
-/* A descriptor of a socket that belongs to this sandbox, by which it cannot be another one any more. Returns an error, or 0. */
+/* Opens a socket that belongs to this sandbox; the descriptor cannot change to another one. Returns
+ * an errno, or 0. */
 int take_own_socket(struct spot *s, int *object) {
   int error = !s->is_there ? ENOENT : !S_ISSOCK(s->about.st_mode) ? ECONNREFUSED : open_object(s) < 0 ? errno : !is_own_socket(s) ? ECONNREFUSED : 0;
   if (error == 0 && (*object = fcntl(s->object, F_DUPFD_CLOEXEC, 3)) < 0) error = errno;
   return error;
 }
 
-/* Takes what the path points to into the address. Returns an error, or 0. */
+/* Replaces the path in the address by the resolved object. Returns an errno, or 0. */
 static int take_object(const struct call *c, struct connection *one, const char *path) {
   static struct spot s;
   struct sockaddr_un *address = (struct sockaddr_un *)&one->address;
@@ -184,7 +184,7 @@ void answer_socket_connect(const struct call *c, int number, uint64_t from, uint
   answer(c, error);
 }
 
-/* Outside the roots the kernel goes on with it, and the wall decides. */
+/* Outside the roots the kernel continues the call, and Landlock decides. */
 void answer_bind(const struct call *c, int number, uint64_t from, uint64_t length) {
   static struct spot s;
   struct connection one = {.call = *c, .object = -1};
@@ -194,14 +194,14 @@ void answer_bind(const struct call *c, int number, uint64_t from, uint64_t lengt
   if (find_spot(c, AT_FDCWD, path, 0, &s)) return not_found(c);
   if (!is_ours(&s)) let_go_on(c);
   else if (s.is_there) answer(c, EADDRINUSE);
-  /* Programs outside take orders from sockets there: git from the one that tells it what changed. */
+  /* Programs outside take commands from sockets there: git from its file system monitor. */
   else if (strstr(s.path, "/.git/")) refuse_making(c, &s, EACCES);
   else if (strlen(s.path) >= sizeof address->sun_path) answer(c, ENAMETOOLONG);
   else if ((one.fd = socket_of(c, number)) < 0) answer(c, EBADF);
   else {
     if (!is_unix_socket(one.fd)) answer(c, EINVAL);
     else if (begin_making(c, &s, CHANGE_MAKE) == 0) {
-      /* In the roots nothing moves while this call is answered, and the path is without links. */
+      /* In the roots nothing moves while this call is answered, and the path has no links. */
       strcpy(address->sun_path, s.path);
       use_umask(umask_of(c->tid));
       end_making(c, &s, bind(one.fd, (struct sockaddr *)address, (socklen_t)(PATH_START + strlen(s.path) + 1)));

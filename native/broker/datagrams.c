@@ -1,11 +1,10 @@
-/*
- * Unix datagram sockets. Each message may bring its own address, in memory where no filter sees it, and that of a host's socket in the
- * roots is as good as any. So once there is one such socket in the sandbox, a message with an address is read once and sent here, to
- * the very object that was found. Until then no socket would take such an address, and the kernel goes on with it.
+/* Unix datagram sockets. Each message may carry an address, in memory that no filter sees, and it
+ * could name a socket of the host in the roots. Once the sandbox has a datagram socket, a message
+ * with an address is read once and sent from here, to the resolved object. Before that, no socket
+ * accepts such an address, and the kernel continues the call.
  *
- * What went on before may not have looked at its descriptor yet, which then could be the new socket. The first one therefore waits
- * until all of those are seen to be past that.
- */
+ * A continued call may not have looked up its descriptor yet, which could then be the new socket.
+ * So the first datagram socket waits until all of those calls are past the lookup. */
 #define _GNU_SOURCE
 #include "broker.h"
 #include <errno.h>
@@ -25,18 +24,18 @@
 #define PATH_START offsetof(struct sockaddr_un, sun_path)
 #define MOST_SENDERS 1024
 #define MOST_PARTS 1024            /* UIO_MAXIOV */
-#define MOST_BYTES (4u << 20)      /* of one message; a stream takes what fits */
+#define MOST_BYTES (4u << 20) /* of one message; a stream may accept fewer */
 #define MOST_CONTROL (16u << 10)
 #define MOST_RIGHTS 253            /* SCM_MAX_FD */
 
-/* Threads whose last send went on in the kernel, and what was seen of them since. */
+/* Threads whose last send continued in the kernel, with their state since. */
 static struct sender { pid_t tid; int waited; long user_time; } senders[MOST_SENDERS];
 static size_t sender_count;
 static int too_many_senders;
 
 static int are_there;
 
-/* One line of /proc/PID, for a thread as for a process. */
+/* One line of /proc/PID, for threads too. */
 static int read_line(pid_t tid, const char *name, char *into, size_t size) {
   char path[48];
   snprintf(path, sizeof path, "/proc/%d/%s", tid, name);
@@ -58,10 +57,8 @@ static long user_time(pid_t tid) {
 
 static int is_sending(long number) { return number == SYS_sendto || number == SYS_sendmsg || number == SYS_sendmmsg; }
 
-/*
- * Whether it is past the look at its descriptor: gone, in another call, in user mode since the first look, or at a second look still
- * waiting in a send, which waits after it has its socket. -1 where that cannot be seen.
- */
+/* Whether a sender has looked up its descriptor: it is gone, in another call, was in user mode
+ * since, or was seen blocked in a send twice. -1 if unknown. */
 static int is_past(struct sender *one) {
   char text[256];
   if (read_line(one->tid, "syscall", text, sizeof text)) return kill(one->tid, 0) && errno == ESRCH ? 1 : -1;
@@ -73,7 +70,7 @@ static int is_past(struct sender *one) {
   return now > one->user_time;
 }
 
-/* What it calls now it calls after its last send. */
+/* Any later call of a thread comes after its last send. */
 void note_caller(pid_t tid) {
   for (size_t i = 0; i < sender_count; i++)
     if (senders[i].tid == tid) {
@@ -88,7 +85,7 @@ static void go_on_sending(const struct call *c) {
   let_go_on(c);
 }
 
-/* The arguments of socket() and socketpair() are in registers: what was seen is what is made. */
+/* socket() and socketpair() have their arguments in registers, so the caller cannot replace them. */
 void answer_datagram_socket(const struct call *c) {
   for (size_t i = sender_count; !are_there && i-- > 0;) {
     int past = is_past(&senders[i]);
@@ -104,7 +101,7 @@ void answer_datagram_socket(const struct call *c) {
 struct message {
   struct sockaddr_storage address;
   socklen_t address_length;
-  int object; /* what an address of ours names; -1 */
+  int object; /* the object of our address; -1 without */
   char *bytes;
   size_t length;
   _Alignas(struct cmsghdr) char control[MOST_CONTROL];
@@ -118,7 +115,7 @@ static int copy_in(const struct call *c, void *to, uint64_t from, size_t length)
   return length == 0 || process_vm_readv(c->tid, &local, 1, &remote, 1, 0) == (ssize_t)length ? 0 : EFAULT;
 }
 
-/* Where it goes, which is nobody else's by the time it is sent. Returns an errno, or 0. */
+/* Reads the destination once, and resolves it. Returns an errno, or 0. */
 static int take_address(const struct call *c, int fd, uint64_t from, uint64_t length, struct message *m) {
   static struct spot s;
   struct sockaddr_un *address = (struct sockaddr_un *)&m->address;
@@ -152,7 +149,7 @@ static int take_bytes(const struct call *c, int fd, const struct iovec *parts, s
   return whole == 0 || process_vm_readv(c->tid, &local, 1, parts, count, 0) == (ssize_t)whole ? 0 : EFAULT;
 }
 
-/* Descriptors that go with it are the caller's own. */
+/* Copies the caller's descriptors that accompany the message. */
 static int take_control(const struct call *c, uint64_t from, uint64_t length, struct message *m) {
   struct msghdr head = {.msg_control = m->control, .msg_controllen = length};
   if (length > MOST_CONTROL) return ENOBUFS;
@@ -175,17 +172,17 @@ static int take_control(const struct call *c, uint64_t from, uint64_t length, st
 
 static struct iovec parts[MOST_PARTS];
 
-/* Returns what was sent, or an errno below zero. The parts are the caller's, or were copied before. */
-static ssize_t send_now(const struct call *c, int fd, const struct msghdr *asked, int flags) {
+/* Returns the bytes sent, or a negative errno. The parts are in the caller's memory, or copied. */
+static ssize_t send_now(const struct call *c, int fd, const struct msghdr *request, int flags) {
   static struct message m;
   m.object = -1;
   m.bytes = NULL;
   m.length = m.control_length = m.right_count = 0;
-  int error = asked->msg_iovlen > MOST_PARTS ? EMSGSIZE : 0;
-  if (!error && asked->msg_iov != parts) error = copy_in(c, parts, (uint64_t)(uintptr_t)asked->msg_iov, asked->msg_iovlen * sizeof *parts);
-  if (!error) error = take_bytes(c, fd, parts, asked->msg_iovlen, &m);
-  if (!error) error = take_control(c, (uint64_t)(uintptr_t)asked->msg_control, asked->msg_control ? asked->msg_controllen : 0, &m);
-  if (!error) error = take_address(c, fd, (uint64_t)(uintptr_t)asked->msg_name, asked->msg_namelen, &m);
+  int error = request->msg_iovlen > MOST_PARTS ? EMSGSIZE : 0;
+  if (!error && request->msg_iov != parts) error = copy_in(c, parts, (uint64_t)(uintptr_t)request->msg_iov, request->msg_iovlen * sizeof *parts);
+  if (!error) error = take_bytes(c, fd, parts, request->msg_iovlen, &m);
+  if (!error) error = take_control(c, (uint64_t)(uintptr_t)request->msg_control, request->msg_control ? request->msg_controllen : 0, &m);
+  if (!error) error = take_address(c, fd, (uint64_t)(uintptr_t)request->msg_name, request->msg_namelen, &m);
   struct iovec whole = {.iov_base = m.bytes, .iov_len = m.length};
   struct msghdr head = {.msg_iov = &whole, .msg_iovlen = 1, .msg_name = m.address_length ? &m.address : NULL, .msg_namelen = m.address_length, .msg_control = m.control_length ? m.control : NULL, .msg_controllen = m.control_length};
   ssize_t sent = error ? -1 : sendmsg(fd, &head, flags | MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -204,30 +201,30 @@ static void finish(const struct call *c, int fd, int flags, ssize_t sent) {
 }
 
 void answer_send(const struct call *c, int number, uint64_t bytes, uint64_t length, int flags, uint64_t address, uint64_t address_length) {
-  const struct msghdr asked = {.msg_name = (void *)(uintptr_t)address, .msg_namelen = (socklen_t)address_length, .msg_iov = parts, .msg_iovlen = 1};
+  const struct msghdr request = {.msg_name = (void *)(uintptr_t)address, .msg_namelen = (socklen_t)address_length, .msg_iov = parts, .msg_iovlen = 1};
   if (!are_there) return go_on_sending(c);
   int fd = socket_of(c, number);
   if (fd < 0) return answer(c, EBADF);
   parts[0] = (struct iovec){.iov_base = (void *)(uintptr_t)bytes, .iov_len = (size_t)length};
-  finish(c, fd, flags, send_now(c, fd, &asked, flags));
+  finish(c, fd, flags, send_now(c, fd, &request, flags));
 }
 
 void answer_send_message(const struct call *c, int number, uint64_t from, int flags) {
-  struct msghdr asked;
+  struct msghdr request;
   if (!are_there) return go_on_sending(c);
-  int error = copy_in(c, &asked, from, sizeof asked), fd = error ? -1 : socket_of(c, number);
+  int error = copy_in(c, &request, from, sizeof request), fd = error ? -1 : socket_of(c, number);
   if (fd < 0) return answer(c, error ? error : EBADF);
-  finish(c, fd, flags, send_now(c, fd, &asked, flags));
+  finish(c, fd, flags, send_now(c, fd, &request, flags));
 }
 
-/* One of them at a time: who asked for more asks again. */
+/* Sends one message: a caller that passed more calls again. */
 void answer_send_messages(const struct call *c, int number, uint64_t from, unsigned count, int flags) {
-  struct mmsghdr asked;
+  struct mmsghdr request;
   if (!are_there) return go_on_sending(c);
   if (count == 0) return answer_with(c, 0);
-  int error = copy_in(c, &asked, from, sizeof asked), fd = error ? -1 : socket_of(c, number);
+  int error = copy_in(c, &request, from, sizeof request), fd = error ? -1 : socket_of(c, number);
   if (fd < 0) return answer(c, error ? error : EBADF);
-  ssize_t sent = send_now(c, fd, &asked.msg_hdr, flags);
+  ssize_t sent = send_now(c, fd, &request.msg_hdr, flags);
   unsigned written = (unsigned)sent;
   struct iovec local = {.iov_base = &written, .iov_len = sizeof written}, remote = {.iov_base = (void *)(uintptr_t)(from + offsetof(struct mmsghdr, msg_len)), .iov_len = sizeof written};
   if (sent >= 0) sent = process_vm_writev(c->tid, &local, 1, &remote, 1, 0) == sizeof written ? 1 : -EFAULT;

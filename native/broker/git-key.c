@@ -1,7 +1,5 @@
-/*
- * Settings of git that are harmless: a table of keys, each with a rule for its value, and the hosts that a person granted. And the
- * places that such settings name by a path: no link may ever come between the setting and its place.
- */
+/* Harmless git settings: a table of keys with a rule for each value, and the granted hosts. Also
+ * the paths that such settings name: no link may ever come between a setting and its target. */
 #define _GNU_SOURCE
 #include "broker.h"
 #include <errno.h>
@@ -31,16 +29,17 @@ static size_t bucket_of(const char *text) {
   return hash % BUCKETS;
 }
 
-/* A path that a setting names, and the folder it counts from: that one moves only together with what its `..` reach. */
-struct way {
-  char *to, *from; /* from: NULL for a path that counts from the top */
-  size_t base;     /* the length of what the `..` of it reach, in `from` */
+/* A path that a setting names, and its base folder. That folder moves only together with all that
+ * `..` reaches. */
+struct named_path {
+  char *to, *from; /* from: NULL for an absolute path */
+  size_t base; /* the length of the part of `from` that `..` reaches */
 };
 
-static struct way *ways;
-static size_t way_count;
+static struct named_path *named_paths;
+static size_t named_count;
 
-/* The length of `folder` if a path is that folder or lies below it; 0 otherwise. */
+/* The length of `folder` if a path is that folder or below it; otherwise 0. */
 static size_t below(const char *path, const char *folder) {
   size_t length = strlen(folder);
   return !strncmp(path, folder, length) && (path[length] == 0 || path[length] == '/') ? length : 0;
@@ -48,11 +47,11 @@ static size_t below(const char *path, const char *folder) {
 
 static int is_dots(const char *at) { return !strncmp(at, "/..", 3) && (at[3] == 0 || at[3] == '/'); }
 
-/* A name that says nothing: of the kernel's own, or none. */
+/* A name without effect: `.`, `..` or empty. */
 static int is_idle(const char *at) { return is_dots(at) || !strncmp(at, "//", 2) || (!strncmp(at, "/.", 2) && (at[2] == 0 || at[2] == '/')); }
 
-/* Takes `FOLDER/../../PLACE` or `/PLACE`. Returns -1 for a path whose `..` stand elsewhere, and without memory. */
-int broker_take_way(const char *text) {
+/* Takes `FOLDER/../../PLACE` or `/PLACE`. Returns -1 for a `..` elsewhere, and without memory. */
+int broker_take_named_path(const char *text) {
   char whole[PATH_MAX];
   const char *up = text, *rest;
   while (*up && !is_dots(up)) up++;
@@ -67,55 +66,56 @@ int broker_take_way(const char *text) {
   memcpy(whole, text, base);
   memcpy(whole + base, rest, length);
   whole[base + length] = 0;
-  struct way way = {.to = strdup(whole), .from = *up ? strndup(text, (size_t)(up - text)) : NULL, .base = base};
-  struct way *grown = realloc(ways, (way_count + 1) * sizeof *ways);
-  if (grown) ways = grown;
-  if (!grown || !way.to || (*up && !way.from)) return -1;
-  ways[way_count++] = way;
+  struct named_path one = {.to = strdup(whole), .from = *up ? strndup(text, (size_t)(up - text)) : NULL, .base = base};
+  struct named_path *grown = realloc(named_paths, (named_count + 1) * sizeof *named_paths);
+  if (grown) named_paths = grown;
+  if (!grown || !one.to || (*up && !one.from)) return -1;
+  named_paths[named_count++] = one;
   return 0;
 }
 
-/* Whether a link at this path would be between a setting of git and the place that it names. */
-int is_on_way(const char *path) {
-  for (size_t i = 0; i < way_count; i++)
-    if (below(ways[i].to, path)) return 1;
+/* Whether a link at this path would come between a git setting and its target. */
+int is_on_named_path(const char *path) {
+  for (size_t i = 0; i < named_count; i++)
+    if (below(named_paths[i].to, path)) return 1;
   return 0;
 }
 
-/* Whether a folder that is moved takes a setting away from what it counts from. `exchanged`: any setting in it counts. */
-int takes_way_along(const char *folder, int exchanged) {
-  for (size_t i = 0; i < way_count; i++)
-    if (ways[i].from && below(ways[i].from, folder) && (exchanged || strlen(folder) > ways[i].base)) return 1;
+/* Whether moving a folder separates a setting from its base. `exchanged`: any setting in it counts. */
+int separates_named_path(const char *folder, int exchanged) {
+  for (size_t i = 0; i < named_count; i++)
+    if (named_paths[i].from && below(named_paths[i].from, folder) && (exchanged || strlen(folder) > named_paths[i].base)) return 1;
   return 0;
 }
 
-/* Whether a folder holds a link where a way would go through it, were it moved to this path. */
-int bends_way(int folder, const char *path) {
+/* Whether a folder, moved to this path, would put a link into the path of a setting. */
+int links_named_path(int folder, const char *path) {
   struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH};
-  for (size_t i = 0; i < way_count; i++) {
-    size_t length = below(ways[i].to, path);
-    if (length == 0 || !ways[i].to[length]) continue;
-    int fd = folder < 0 ? -1 : (int)syscall(SYS_openat2, folder, ways[i].to + length + 1, &how, sizeof how);
+  for (size_t i = 0; i < named_count; i++) {
+    size_t length = below(named_paths[i].to, path);
+    if (length == 0 || !named_paths[i].to[length]) continue;
+    int fd = folder < 0 ? -1 : (int)syscall(SYS_openat2, folder, named_paths[i].to + length + 1, &how, sizeof how);
     if (fd < 0 && (folder < 0 || (errno != ENOENT && errno != ENOTDIR))) return 1;
     if (fd >= 0) close(fd);
   }
   return 0;
 }
 
-/* A folder is about to move, with settings in it and all that they count from. Returns -1 when that cannot be written down. */
-int move_ways(const char *from, const char *to) {
+/* Updates the paths when a folder moves together with all that its settings reach. Returns -1
+ * without memory. */
+int move_named_paths(const char *from, const char *to) {
   char text[PATH_MAX + PATH_MAX];
-  size_t count = way_count;
+  size_t count = named_count;
   for (size_t i = 0; i < count; i++) {
-    size_t length = ways[i].from ? below(ways[i].from, from) : 0;
-    if (length == 0 || !below(ways[i].to, from)) continue;
+    size_t length = named_paths[i].from ? below(named_paths[i].from, from) : 0;
+    if (length == 0 || !below(named_paths[i].to, from)) continue;
     size_t ups = 0;
-    for (size_t at = strlen(ways[i].from); at > ways[i].base;) ups += ways[i].from[--at] == '/';
-    if (strlen(to) + strlen(ways[i].from) + 3 * ups + strlen(ways[i].to) >= sizeof text) return -1;
-    char *end = stpcpy(stpcpy(text, to), ways[i].from + length);
+    for (size_t at = strlen(named_paths[i].from); at > named_paths[i].base;) ups += named_paths[i].from[--at] == '/';
+    if (strlen(to) + strlen(named_paths[i].from) + 3 * ups + strlen(named_paths[i].to) >= sizeof text) return -1;
+    char *end = stpcpy(stpcpy(text, to), named_paths[i].from + length);
     while (ups--) end = stpcpy(end, "/..");
-    stpcpy(end, ways[i].to + ways[i].base);
-    if (broker_take_way(text)) return -1;
+    stpcpy(end, named_paths[i].to + named_paths[i].base);
+    if (broker_take_named_path(text)) return -1;
   }
   return 0;
 }
@@ -125,7 +125,7 @@ int broker_take_key(char *line) {
   char *tab = strchr(line, '\t');
   if (!tab || tab == line || !tab[1]) return -1;
   *tab = 0;
-  if (!strcmp(line, "way")) return broker_take_way(tab + 1);
+  if (!strcmp(line, "way")) return broker_take_named_path(tab + 1);
   if (!strcmp(line, "host")) {
     const char **grown = realloc(hosts, (host_count + 1) * sizeof *hosts);
     if (!grown) return -1;
@@ -147,7 +147,7 @@ static const char *rule_of(const char *pattern) {
   return NULL;
 }
 
-/* `a.b` is looked for as itself and `a.*`; `a.S.b` as `a.*.b`, `a.*.*` and `a.s.*`. */
+/* Looks for `a.b` as itself and `a.*`; for `a.S.b` as `a.*.b`, `a.*.*` and `a.s.*`. */
 static const char *find_rule(const char *key) {
   char pattern[MAX_KEY + 8];
   const char *first = strchr(key, '.'), *last = strrchr(key, '.'), *rule;
@@ -199,7 +199,7 @@ static int is_text(const char *value) {
 
 static int is_word(const char *value) { return value[0] != '-' && value[strspn(value, WORDS "./:+,@=%-")] == 0; }
 
-/* A word that is a path further down. */
+/* A relative path without `..`. */
 static int is_inside(const char *value) {
   if (value[0] == '/' || !is_word(value) || !strcmp(value, "..") || !strncmp(value, "../", 3)) return 0;
   for (const char *at = value; (at = strchr(at, '/')); at++)
@@ -212,7 +212,7 @@ static int is_remote(const char *value) {
   return value[0] && strchr(WORDS, value[0]) && value[strspn(value, WORDS ".-")] == 0 && !strstr(value, "..");
 }
 
-/* The host behind the last @, in lower case; 0 for what is none that can be reported. */
+/* The host after the last @, in lower case; 0 if it is not a reportable one. */
 static int bare_host(const char *from, size_t length, char *host) {
   for (size_t i = 0; i < length; i++)
     if (from[i] == '@') return bare_host(from + i + 1, length - i - 1, host);
@@ -239,7 +239,7 @@ static int url_host(const char *scheme, size_t scheme_length, const char *author
   return known && bare_host(authority, length, host) ? 1 : -1;
 }
 
-/* 1: the address points to this host; 0: to a local path; -1: it runs a program, or cannot be known. */
+/* 1: the address points to this host; 0: to a local path; -1: it runs a program, or is unknown. */
 int address_host(const char *address, char *host) {
   const char *start = address + strspn(address, " \t");
   if (!*address || *start == '-') return -1;
@@ -265,7 +265,8 @@ static int is_granted_host(const char *host) {
   return 0;
 }
 
-/* True for a key on the list with a value that its rule takes. The key is in lower case but for its middle. */
+/* Whether a listed key has a value that its rule accepts. The key is in lower case except for its
+ * middle. */
 int is_harmless_setting(const char *key, const char *value, const char *before) {
   char host[NAME_MAX];
   const char *rule = find_rule(key);

@@ -1,4 +1,5 @@
-/* Whether a configuration that git is about to put in place says nothing new but what is harmless (src/files/git-keys.ts). */
+/* Judges a configuration that git is about to write: every new line must be harmless
+ * (src/files/git-keys.ts). */
 #define _GNU_SOURCE
 #include "broker.h"
 #include <errno.h>
@@ -14,7 +15,7 @@
 #define MAX_KEY 1024
 #define MAX_VALUE 4096
 
-/* The whole of a small plain file with a NUL behind it; NULL for anything else. */
+/* The content of a small plain file, NUL-terminated; NULL for anything else. */
 static char *read_config(int parent, const char *name, size_t *size) {
   struct stat about;
   int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -47,7 +48,8 @@ static const char *skip_line(const char *at) {
   return at;
 }
 
-/* `[section]`, `[section "sub"]`, `[section.sub]` into `section.` or `section.sub.`; NULL for what is none. */
+/* `[section]`, `[section "sub"]`, `[section.sub]` into `section.` or `section.sub.`; NULL if
+ * malformed. */
 static const char *take_section(const char *at, char *into) {
   size_t length = 0;
   for (at++; is_name(*at) || *at == '.'; at++) {
@@ -76,7 +78,7 @@ struct entry {
   char value[MAX_VALUE]; /* as git understands it */
 };
 
-/* A value with its quotes, escapes and comments taken as git takes them; NULL for one that git would not. */
+/* Unquotes a value as git does; NULL if git would reject it. */
 static const char *take_value(const char *at, char *into) {
   size_t length = 0, solid = 0; /* blanks at the end do not count */
   int quoted = 0;
@@ -111,7 +113,7 @@ static const char *take_value(const char *at, char *into) {
   return quoted ? NULL : at;
 }
 
-/* The next key with its value; 0 at the end, -1 for what git would not take either. */
+/* The next key with its value; 0 at the end, -1 if git would reject it. */
 static int next_entry(const char **at, struct entry *e) {
   const char *p = *at;
   for (;;) {
@@ -143,12 +145,12 @@ static int next_entry(const char **at, struct entry *e) {
 
 static const char *start_of(const char *text) { return strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3; }
 
-/* What a person's own remove would take: the settings of a remote, a branch or a submodule may go. */
+/* A person may remove the settings of a remote, a branch or a submodule. */
 static int may_go(const char *key) {
   return !strncmp(key, "remote.", 7) || !strncmp(key, "branch.", 7) || !strncmp(key, "submodule.", 10);
 }
 
-/* The next entry that has to be in both; 0 at the end, -1 for what cannot be read. */
+/* The next entry that must be in both texts; 0 at the end, -1 if unreadable. */
 static int next_standing(const char **at, struct entry *e, const char *before) {
   int more;
   while ((more = next_entry(at, e)) == 1)
@@ -156,10 +158,8 @@ static int next_standing(const char **at, struct entry *e, const char *before) {
   return more;
 }
 
-/*
- * True when the text says nothing new but what is harmless: all the rest is in both, the same and in the same order, because a later
- * value beats an earlier one. One pass over each.
- */
+/* Whether all new entries of a text are harmless. The others must be the same in both, in the same
+ * order, because a later value overrides an earlier one. One pass over each. */
 static int is_harmless(const char *text, const char *before) {
   static struct entry fresh, old;
   const char *at = start_of(text), *old_at = start_of(before);
@@ -176,7 +176,7 @@ static int is_harmless(const char *text, const char *before) {
   return 1;
 }
 
-/* Whether an address of the old configuration points to this host. */
+/* Whether an address in the old configuration points to this host. */
 int was_known_host(const char *before, const char *host) {
   static struct entry e;
   char found[NAME_MAX];
@@ -189,11 +189,12 @@ int was_known_host(const char *before, const char *host) {
   return 0;
 }
 
-static int judged_in; /* the folder of the configuration that is being judged */
+static int judged_in; /* the folder of the judged configuration */
 
-/* Whether a folder, named from the place of the configuration, is one of the roots, without a link on the way, now and later. */
+/* Whether a folder, relative to the configuration, is one of the roots, without a link between
+ * them, now and later. */
 int is_own_folder(const char *value) {
-  char path[PATH_MAX], way[PATH_MAX + MAX_VALUE];
+  char path[PATH_MAX], target[PATH_MAX + MAX_VALUE];
   struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
   int fd = (int)syscall(SYS_openat2, judged_in, value, &how, sizeof how);
   if (fd < 0) return 0;
@@ -202,8 +203,8 @@ int is_own_folder(const char *value) {
   const struct broker_place *place = place_of(path);
   if (!place || place->kind != PLACE_ROOT) return 0;
   path_of_fd(judged_in, path);
-  int length = snprintf(way, sizeof way, value[0] == '/' ? "%.0s%s" : "%s/%s", path, value);
-  return length > 0 && (size_t)length < sizeof way && broker_take_way(way) == 0;
+  int length = snprintf(target, sizeof target, value[0] == '/' ? "%.0s%s" : "%s/%s", path, value);
+  return length > 0 && (size_t)length < sizeof target && broker_take_named_path(target) == 0;
 }
 
 static int write_all(int fd, const char *text, size_t size) {
@@ -215,14 +216,12 @@ static int write_all(int fd, const char *text, size_t size) {
   return 0;
 }
 
-/*
- * Writes a text instead of a file, in the way of a rename: somebody may still hold the file open that it was read from. Where
- * the same text stood, no one sees a difference. 0, or the errno for the caller.
- */
+/* Replaces a file by a text with a rename: another process may still have the judged file open. If
+ * the old text is the same, the file stays. 0, or the errno for the caller. */
 static int write_in_place(int folder, const char *name, const char *text, size_t size, mode_t mode) {
   static const char aside[] = ".cordon-config.lock";
   int error = 0;
-  unlinkat(folder, aside, 0); /* of one that was killed in the middle */
+  unlinkat(folder, aside, 0); /* left by a killed command */
   int fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0 || write_all(fd, text, size) || fchmod(fd, mode & 0777) || renameat(folder, aside, folder, name)) error = errno;
   if (fd >= 0) close(fd);
@@ -230,7 +229,7 @@ static int write_in_place(int folder, const char *name, const char *text, size_t
   return error;
 }
 
-/* In the journal another file takes the place of what was there. Returns 0, or the errno with which it is not replaced. */
+/* Journals a replaced file. Returns 0, or the errno with which it is not replaced. */
 static int note_replaced(int folder, const char *name, const struct stat *before, uint64_t mount) {
   static struct spot s;
   uint32_t number = 0;
@@ -271,7 +270,8 @@ int write_anew(int folder, const char *name, const char *text, size_t size) {
   return 0;
 }
 
-/* A configuration that is in a folder which becomes a repository: all of it is new. 0, or the errno for the caller. */
+/* Judges the configuration of a folder that becomes a repository: all of it is new. 0, or the errno
+ * for the caller. */
 int settle_config(int folder, const char *name) {
   size_t size = 0;
   char *text = read_config(folder, name, &size);
@@ -281,15 +281,15 @@ int settle_config(int folder, const char *name) {
   return error;
 }
 
-/* Puts a configuration in place of another. Returns 0, or the errno for the caller. */
+/* Replaces a configuration by another. Returns 0, or the errno for the caller. */
 int place_config(const struct spot *from, const struct spot *to) {
   size_t size = 0, old_size = 0;
   char *text = read_config(from->parent, from->name, &size), *before = read_config(to->parent, to->name, &old_size);
   judged_in = to->parent;
-  /* One that is there and cannot be read could hold anything. */
+  /* An unreadable old configuration could contain anything. */
   int error = text && (before || !to->is_there) && is_harmless(text, before ? before : "") ? 0 : EROFS;
   if (error == 0) error = write_in_place(to->parent, to->name, text, size, from->about.st_mode);
-  /* It is replaced, whether or not the other name can go. */
+  /* It is replaced, even if the other name stays. */
   if (error == 0) (void)unlinkat(from->parent, from->name, 0);
   free(text);
   free(before);

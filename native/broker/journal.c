@@ -1,13 +1,17 @@
 /*
- * The journal of what a call changes, ahead of the action: so that it can be restored, whenever this process is killed.
- * Its record (little endian):
- *   u32 size of all of it, u8 op, u8 kept, u16 1 (the format), u32 number of the kept file, u32 mode, u32 uid, u32 gid, u64 size,
- *   u64 inode, i64 and u32 time of the object's last change, i64 and u32 of the folder's, i64 and u32 of the other folder's,
- *   i64 and u32 ctime of what is at the path, i64 and u32 of what is at the other one, path, NUL, other path, NUL
- * kept: 1 by a second name, 2 by a copy, 4 it was empty, 8 not, 16 the call had made it, 32 attributes alone (number 0: there were none); + 64 the file had
- * further names, and this one got a copy
- * op: c made (of a hard link the other path is the name that there was), w written, u removed, r renamed, x exchanged, a mode or times, f the one before was not done, n refused
- * (mode: which change, uid: errno; 0 for a mere word), o from here on not everything is written down, z the end (time: now).
+ * Journals each change of a call before it happens, so that undo works whenever this process is killed.
+ * A record (little endian):
+ *   u32 size of the record, u8 op, u8 kept, u16 1 (the format), u32 number of the kept file, u32 mode,
+ *   u32 uid, u32 gid, u64 size, u64 inode,
+ *   i64 and u32 mtime, three times: of the object, its folder, the other folder,
+ *   i64 and u32 ctime, twice: of the object at the path, and at the other path,
+ *   path, NUL, other path, NUL
+ * kept: 1 by a second name, 2 by a copy, 4 it was empty, 8 not kept, 16 the call had created it,
+ *   32 attributes only (number 0: there were none); + 64 the file had further names, and this one got a copy
+ * op: c created (of a hard link the other path is the existing name), w written, u removed, r renamed,
+ *   x exchanged, a mode or times, f the previous change failed,
+ *   n refused (mode: which change, uid: errno; 0 for a notice only), o some later changes are not recorded,
+ *   z the end (time: now)
  */
 #define _GNU_SOURCE
 #include "broker.h"
@@ -22,19 +26,18 @@
 #define MAX_REFUSED 1000
 #define PAGE 4096
 #define WINDOW (1 << 20)
-/*
- * A server makes and removes files of its own for days, and the process that wants the journal reads all of it: from the first size on what is
- * the call's own is not written down any more, at the second nothing is changed any more.
- */
+/* Servers create and remove their own files for days, and undo reads the whole journal. From the
+ * first size on, changes to the call's own files are not recorded; at the second, every change is
+ * refused. */
 #define OWN_BYTES (128 << 20)
 #define MOST_BYTES (256 << 20)
-#define WRITTEN_RECORDS 16 /* for so few a window does not pay */
+#define WRITTEN_RECORDS 16 /* fewer records are written without a window */
 
 static int journal_fd = -1;
 
 int open_journal(int folder) {
   journal_fd = openat(folder, "journal", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  /* The umask is the command's. */
+  /* The command set the umask. */
   return journal_fd < 0 || fchmod(journal_fd, 0600) ? -1 : 0;
 }
 
@@ -60,10 +63,9 @@ static void put_text(struct record *r, const char *text) {
   r->size += length;
 }
 
-/*
- * The first records are written; a call that has many gets a window into the file, because a store costs a tenth of a write. Either
- * way a record is in the page cache, whole, before the action: its size, without which it does not count, is stored last.
- */
+/* The first records are written; later ones go to a mapped window, because a store costs a tenth of
+ * a write. Either way a whole record is in the page cache before the change. Its size, without
+ * which it does not count, is stored last. */
 static uint8_t *window;
 static off_t window_at, journal_end_at;
 
@@ -71,7 +73,7 @@ static int open_window(void) {
   off_t at = journal_end_at & ~(off_t)(PAGE - 1);
   if (window) munmap(window, WINDOW);
   window = NULL;
-  /* The sandbox is there before it is used: a full disk must be an error here, not a signal later. */
+  /* Reserve the space first: a full disk must be an error here, not a SIGBUS later. */
   if (fallocate(journal_fd, 0, at, WINDOW)) return -1;
   void *mapped = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, journal_fd, at);
   if (mapped == MAP_FAILED) return -1;
@@ -91,10 +93,11 @@ static int store_record(const struct record *r) {
   return 0;
 }
 
-/* Returns 0 when the journal holds the record. Without one, nothing that can be lost may be done. */
+/* Returns 0 if the journal contains the record. Without it, nothing that can be lost may be
+ * changed. */
 static int write_record(struct record *r) {
   static uint32_t written;
-  static int is_windowless; /* the file system has no space to reserve */
+  static int is_windowless; /* the file system cannot reserve space */
   for (size_t i = 0; i < 4; i++) r->bytes[i] = (uint8_t)(r->size >> (8 * i));
   if (!is_windowless && written >= WRITTEN_RECORDS) {
     if (store_record(r) == 0) return 0;
@@ -120,7 +123,7 @@ static void begin_record(struct record *r, char op, uint8_t kept, uint32_t numbe
 
 static int write_mark(char op, uint32_t mode, uint32_t uid, const struct timespec *time, const char *path);
 
-/* Whether a change is about nothing but what the call itself has made. */
+/* Whether a change concerns only files that the call created. */
 static int is_own(char op, const struct spot *s, const struct spot *to, uint8_t kept) {
   int made = s->is_there && (seen(&s->about) & SEEN_MADE);
   if (op == 'c') return 1;
@@ -128,25 +131,26 @@ static int is_own(char op, const struct spot *s, const struct spot *to, uint8_t 
   return op == 'r' && made && (kept == KEPT_MADE || !to->is_there);
 }
 
-static int was_left_out; /* the change that was announced last */
+static int was_left_out; /* whether the last announced change was omitted */
 
 static int leaves_out(char op, const struct spot *s, const struct spot *to, uint8_t kept) {
   static const struct timespec none;
-  static int is_told;
+  static int is_marked;
   was_left_out = journal_end_at > OWN_BYTES && is_own(op, s, to, kept);
-  /* Without the mark, what is not written down would pass for somebody else's. */
-  if (was_left_out && !is_told) was_left_out = is_told = write_mark('o', 0, 0, &none, "") == 0;
+  /* Without the mark, an unrecorded change would look like another program's. */
+  if (was_left_out && !is_marked) was_left_out = is_marked = write_mark('o', 0, 0, &none, "") == 0;
   return was_left_out;
 }
 
-/* Returns 0, or the errno with which the change is not made: a full disk must not take what cannot be restored. */
+/* Returns 0, or the errno with which the change is refused: nothing is lost without a record, even
+ * on a full disk. */
 int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number) {
   static struct record r;
   static const struct stat nothing;
   if (journal_fd < 0 || is_loose(s) || leaves_out(op, s, to, kept)) return 0;
   if (journal_end_at > MOST_BYTES) return EDQUOT;
   const struct stat *about = s->is_there ? &s->about : &nothing;
-  /* For a rename it is what was there before that matters. */
+  /* For a rename, the replaced object matters. */
   if (to && op == 'r') about = to->is_there ? &to->about : &nothing;
   begin_record(&r, op, kept, number);
   put(&r, about->st_mode, 4);
@@ -164,7 +168,7 @@ int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, 
   return write_record(&r) ? ENOSPC : 0;
 }
 
-/* Returns 0 when the journal holds it. Mostly only what is lost for want of it matters, and nothing is. */
+/* Returns 0 if the journal contains it. Most marks may be lost without harm. */
 static int write_mark(char op, uint32_t mode, uint32_t uid, const struct timespec *time, const char *path) {
   static struct record r;
   static const struct timespec none;
@@ -181,7 +185,7 @@ static int write_mark(char op, uint32_t mode, uint32_t uid, const struct timespe
   return write_record(&r);
 }
 
-/* The change that was announced was not made. `s` is what was kept for it. */
+/* The announced change failed. `s` is the object that was kept for it. */
 void journal_failed(const struct spot *s, uint8_t kept, uint32_t number) {
   static const struct timespec none;
   int error = errno;
@@ -197,7 +201,7 @@ void journal_refused(const char *path, enum change change, int error) {
   static uint32_t count;
   if (journal_fd < 0 || ++count > MAX_REFUSED) return;
   write_mark('n', change, (uint32_t)error, &none, path);
-  if (error) broker_tell('D', count, (uint32_t)error, change);
+  if (error) broker_report('D', count, (uint32_t)error, change);
 }
 
 void journal_end(void) {
@@ -205,5 +209,6 @@ void journal_end(void) {
   if (journal_fd < 0) return;
   clock_gettime(CLOCK_REALTIME, &now);
   write_mark('z', 0, 0, &now, "");
-  if (window && ftruncate(journal_fd, journal_end_at)) return; /* zeros behind the last record end it as well */
+  /* zeros after the last record end the journal as well */
+  if (window && ftruncate(journal_fd, journal_end_at)) return;
 }

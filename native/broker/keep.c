@@ -1,4 +1,4 @@
-/* What a call would lose, kept beside its journal: by a second name where that is enough, by a copy where it is not. */
+/* Keeps data that a call would lose, beside its journal: by a second name, or by a copy. */
 #define _GNU_SOURCE
 #include "broker.h"
 #include "../attributes.h"
@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #define GROUP 64
-#define MOST_COPIED (256u << 20) /* a copy for a name of its own; nothing else is answered meanwhile */
+/* at most, to separate one name of a file; the broker answers nothing meanwhile */
+#define MOST_COPIED (256u << 20)
 
 static int keep = -1;
 static const char *keep_path;
@@ -31,7 +32,7 @@ int broker_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, cons
   return 0;
 }
 
-/* Opens the folder by the host's own mount: a hard link cannot cross from one mount to another, even of one file system. */
+/* Opens the folder by the host's mount: a hard link cannot cross mounts, even of one file system. */
 int open_keep(int host) {
   if (!keep_path) return 0;
   keep = openat(host, keep_path + 1, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -39,10 +40,9 @@ int open_keep(int host) {
   return keep < 0 || open_lock(keep, "../moves") ? -1 : open_journal(keep);
 }
 
-/*
- * The folder of a kept file: the first lie beside the journal, the others in groups, because in a folder of thousands ext4 spends more
- * time on finding a place for a name than on all the rest of a removal. As keptName in src/undo/journal.ts has it. -1: there is none.
- */
+/* The folder of a kept file: the first are beside the journal, the others in groups, because ext4
+ * is slow in folders with thousands of names. keptName in src/undo/journal.ts computes the same. -1
+ * on failure. */
 static int kept_folder(uint32_t number) {
   static uint32_t current;
   static int fd = -1;
@@ -51,7 +51,7 @@ static int kept_folder(uint32_t number) {
   if (group == 0) return keep;
   if (group == current) return fd;
   snprintf(name, sizeof name, "g%u", group);
-  /* The umask is the command's. */
+  /* The command set the umask. */
   if (mkdirat(keep, name, 0700) == 0 && fchmodat(keep, name, 0700, 0)) return -1;
   if (fd >= 0) close(fd);
   fd = openat(keep, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -66,10 +66,8 @@ static int is_same_file(int folder, const char *name, const struct stat *as) {
 
 static intmax_t changed_at(const struct stat *about) { return (intmax_t)about->st_changed.tv_sec * 1000000000 + about->st_changed.tv_nsec; }
 
-/*
- * A second name that was for nothing: the file is as it was, but its ctime is new. Undo of an earlier call would take that for a change
- * of somebody else, so it is written down beside the journal, as src/undo/left-states.ts reads it.
- */
+/* Records an unneeded second name: the file is unchanged, but its ctime is new, and undo of an
+ * earlier call would report another program's change. src/undo/left-states.ts reads it. */
 static void note_unchanged(const struct spot *s) {
   static int left = -1;
   struct stat now;
@@ -77,12 +75,12 @@ static void note_unchanged(const struct spot *s) {
   if (s->parent < 0 || look_by_name(s->parent, s->name, AT_SYMLINK_NOFOLLOW, &now, &mount)) return;
   if (now.st_ino != s->about.st_ino || now.st_dev != s->about.st_dev) return;
   if (left < 0) left = openat(keep, "left", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-  /* The umask is the command's. */
+  /* The command set the umask. */
   if (left < 0 || fchmod(left, 0600)) return;
   dprintf(left, "%ju %jd %ju %jd\n", (uintmax_t)now.st_ino, changed_at(&now), (uintmax_t)s->about.st_ino, changed_at(&s->about));
 }
 
-/* What was kept of `s` before a change that was not made. */
+/* Drops the kept data of `s` after a change that failed. */
 void drop_kept(const struct spot *s, uint8_t kept, uint32_t number) {
   char name[16];
   if (!(kept & (KEPT_LINK | KEPT_COPY | KEPT_ATTRIBUTES)) || number == 0) return;
@@ -92,10 +90,8 @@ void drop_kept(const struct spot *s, uint8_t kept, uint32_t number) {
   if (kept & KEPT_LINK) note_unchanged(s);
 }
 
-/*
- * A descriptor to read a file by, of one that is open for anything. What its owner may write but not read is opened to them for a moment,
- * if it has no other name: the call changes the file anyway.
- */
+/* A readable descriptor of an open file. A file that its owner may only write is made readable for
+ * a moment if it has no other name: the call changes it anyway. */
 static int open_content(int fd, const struct stat *about) {
   char link[32];
   const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
@@ -120,13 +116,13 @@ static int copy_bytes(int from, int to, uint64_t size) {
     }
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return -1;
-    if (n == 0) return 0; /* somebody made it shorter meanwhile */
+    if (n == 0) return 0; /* truncated meanwhile */
     done += (uint64_t)n;
   }
   return 0;
 }
 
-/* Returns the bytes that were copied, 0 where the file system shares them; -1 on failure, or when there are more than `most`. */
+/* Returns the copied bytes, 0 if the file system shares them; -1 on failure, or above `most`. */
 static int64_t copy_content(int from, int to, uint64_t size, uint64_t most) {
   if (ioctl(to, FICLONE, from) == 0) return 0;
   return size > most || copy_bytes(from, to, size) ? -1 : (int64_t)size;
@@ -135,7 +131,7 @@ static int64_t copy_content(int from, int to, uint64_t size, uint64_t most) {
 static int copy_into(int from, int folder, const char *name, uint64_t size) {
   int to = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (to < 0) return -1;
-  /* The umask is the command's. */
+  /* The command set the umask. */
   int64_t copied = fchmod(to, 0600) ? -1 : copy_content(from, to, size, file_limit < bytes_left ? file_limit : bytes_left);
   int bad = copied < 0 || keep_attributes_of(from, to);
   if (!bad) bytes_left -= (uint64_t)copied;
@@ -144,7 +140,7 @@ static int copy_into(int from, int folder, const char *name, uint64_t size) {
   return bad ? -1 : 0;
 }
 
-/* A copy of a plain file's content, before it is written for the first time. */
+/* A copy of a plain file's content before the first write. */
 static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
   char name[16];
   if (s->about.st_size == 0) return KEPT_EMPTY;
@@ -158,10 +154,8 @@ static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
   return KEPT_COPY;
 }
 
-/*
- * A file that is gone is the kept one itself: the process that still holds it open is about to write it, so a copy takes its place among what
- * is kept. Returns 0, or the errno with which it is not written.
- */
+/* A removed file is the kept one itself. A process that still has it open is about to write it, so
+ * a copy replaces it among the kept files. Returns 0, or the errno with which the write is refused. */
 int set_apart(const struct stat *about, int fd) {
   char name[16], copy[24];
   if ((seen(about) & (SEEN_GONE | SEEN_APART)) != SEEN_GONE || !S_ISREG(about->st_mode)) return 0;
@@ -188,7 +182,8 @@ int set_apart(const struct stat *about, int fd) {
   return 0;
 }
 
-/* Something that holds nothing but attributes: only a folder can have those of one. The umask is the command's. */
+/* An empty object that only carries attributes: only a folder can have those of a folder. The
+ * command set the umask. */
 static int make_empty(int folder, const char *name, int is_folder) {
   if (is_folder && mkdirat(folder, name, 0700)) return -1;
   int fd = openat(folder, name, is_folder ? O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -200,13 +195,13 @@ static int make_empty(int folder, const char *name, int is_folder) {
   return fd;
 }
 
-/* Keeps what attributes there are. */
+/* Keeps the attributes, if there are any. */
 uint8_t keep_attributes(struct spot *s, uint32_t *number) {
   char name[16], link[32];
   if (keep < 0 || S_ISLNK(s->about.st_mode)) return 0;
   if (open_object(s) < 0) return KEPT_LOST;
   snprintf(link, sizeof link, "/proc/self/fd/%d", s->object);
-  if (!has_attributes(link)) return KEPT_ATTRIBUTES; /* without a number: there were none */
+  if (!has_attributes(link)) return KEPT_ATTRIBUTES; /* number 0: there were none */
   snprintf(name, sizeof name, "%u", ++last_number);
   int folder = kept_folder(last_number), fd = folder < 0 ? -1 : make_empty(folder, name, S_ISDIR(s->about.st_mode));
   int bad = fd < 0 || keep_attributes_of(s->object, fd);
@@ -216,7 +211,8 @@ uint8_t keep_attributes(struct spot *s, uint32_t *number) {
   return bad ? KEPT_LOST : KEPT_ATTRIBUTES;
 }
 
-/* No one was asked about this command because everything it destroys can be restored: then the rest stays as it is. */
+/* Nobody approved this command, because all it destroys can be restored: otherwise refuse the
+ * change. */
 int may_not_lose(uint8_t kept, int appends) {
   return (kept & KEPT_LOST) && (must_keep == MUST_EVERYTHING || (must_keep == MUST_BUT_APPENDS && !appends));
 }
@@ -225,10 +221,8 @@ static int needs_name(const struct spot *s) {
   return keep >= 0 && !is_loose(s) && s->is_there && !S_ISDIR(s->about.st_mode) && !((seen(&s->about) & SEEN_MADE) && s->about.st_nlink == 1);
 }
 
-/*
- * Removes a name by moving it to what is kept: one change of the file system instead of two. Killed before it, the file is
- * where it was; after it, it is kept. Returns 0 when it is done; otherwise nothing is changed, and the kernel's own words are to be had.
- */
+/* Removes a name by moving it to the kept files: one change of the file system instead of two.
+ * Returns 0 if done; otherwise nothing changed, and errno is the kernel's. */
 int keep_by_move(const struct spot *s) {
   char name[16];
   int host = needs_name(s) && s->mount && s->mount == s->folder_mount ? host_folder(s) : -1;
@@ -243,21 +237,21 @@ int keep_by_move(const struct spot *s) {
       if (s->about.st_nlink == 1) see_gone(&s->about, number);
       return 0;
     }
-    /* Somebody on the host was faster, and this is another file: not what was judged. */
+    /* A program on the host replaced it: this is not the judged file. */
     (void)renameat2(folder, name, host, s->name, RENAME_NOREPLACE);
   }
   journal_failed(s, 0, 0);
   return -1;
 }
 
-/* Gives what is about to lose its name another one. */
+/* Gives a kept name to a file that is about to lose its own. */
 static int link_kept(const struct spot *s, int folder, const char *name) {
   int host = host_folder(s);
   if (host >= 0) return linkat(host, s->name, folder, name, 0);
   return s->place->host >= 0 ? linkat(s->place->host, s->path + s->place->length + 1, folder, name, 0) : -1;
 }
 
-/* Keeps what is about to lose its name: a second name is enough. */
+/* Keeps a file that is about to lose its name, by a second name. */
 uint8_t keep_removed(struct spot *s, uint32_t *number) {
   char name[16];
   *number = 0;
@@ -276,7 +270,7 @@ uint8_t keep_removed(struct spot *s, uint32_t *number) {
   return S_ISREG(s->about.st_mode) ? keep_copy(s, open_object(s), number) : KEPT_LOST;
 }
 
-/* Fills a copy of a file with its content, if it is wanted, and with its mode, group, attributes and time. */
+/* Fills a copy with the mode, group, attributes and time of a file, and with its content if wanted. */
 static int fill_copy(const struct spot *s, int from, int to, int with_content) {
   const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, s->about.st_mtim};
   struct stat made;
@@ -286,10 +280,8 @@ static int fill_copy(const struct spot *s, int from, int to, int with_content) {
   return 0;
 }
 
-/*
- * A new file beside another, under a name that listings of the file tools leave out. Returns 0 when it is there and in the journal.
- * A command that is killed leaves it behind, and undo removes it.
- */
+/* Creates a file beside another, under a name that the file tools hide. Returns 0 if it exists and
+ * is journaled. A killed command leaves it behind, and undo removes it. */
 static int make_beside(const struct spot *s, struct spot *beside, int *fd) {
   static uint64_t last;
   uint64_t mount;
@@ -311,12 +303,13 @@ static int make_beside(const struct spot *s, struct spot *beside, int *fd) {
   return -1;
 }
 
-/* Puts the copy instead of the name. */
+/* Replaces the name by the copy. */
 static int replace_by_copy(struct spot *s, const struct spot *beside) {
   uint32_t number = 0;
   uint8_t kept = keep_removed(s, &number);
   int error = may_not_lose(kept, 0) ? EDQUOT : 0;
-  if (!error && !is_same_file(s->parent, s->name, &s->about)) error = EMLINK; /* the host replaced it meanwhile */
+  /* the host replaced it meanwhile */
+  if (!error && !is_same_file(s->parent, s->name, &s->about)) error = EMLINK;
   if (!error) error = journal('r', beside, s, kept | KEPT_APART, number);
   if (error) drop_kept(s, kept, number);
   else if (renameat(s->parent, beside->name, s->parent, s->name)) {
@@ -326,14 +319,14 @@ static int replace_by_copy(struct spot *s, const struct spot *beside) {
   return error;
 }
 
-/*
- * A file with further names is about to be changed by this one: this name gets a copy, and the others keep the file. `fd` is any
- * descriptor of it. Returns 0, with what the name stands for now in the spot, or the errno with which it is not changed.
- */
+/* Copies a file that has further names before a change: this name gets the copy, the others keep
+ * the file. `fd` is any descriptor of it. Returns 0 with the spot of the copy, or the errno with
+ * which the change is refused. */
 int separate(struct spot *s, int fd, int with_content) {
   static struct spot beside;
   int to = -1;
-  /* By a descriptor alone no one knows which name was meant; what is somebody else's cannot be made theirs. */
+  /* A descriptor alone does not say which name was meant; another user's file cannot be copied with
+   * its owner. */
   if (s->parent < 0 || strchr(s->name, '/') || !S_ISREG(s->about.st_mode) || s->about.st_uid != geteuid()) return EMLINK;
   int from = open_content(fd, &s->about);
   errno = EMLINK;
@@ -352,7 +345,7 @@ int separate(struct spot *s, int fd, int with_content) {
   return look_by_name(s->parent, s->name, AT_SYMLINK_NOFOLLOW, &s->about, &s->mount) ? errno : 0;
 }
 
-/* Keeps the content of a plain file that has been opened for writing; 0 when there is not a need. */
+/* Keeps the content of a plain file that was opened for writing; 0 if that is not needed. */
 uint8_t keep_written(const struct spot *s, int fd, uint32_t *number) {
   *number = 0;
   if (keep < 0 || is_loose(s) || (seen(&s->about) & (SEEN_MADE | SEEN_KEPT)) || !S_ISREG(s->about.st_mode) || s->about.st_nlink == 0) return 0;

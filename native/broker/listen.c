@@ -1,4 +1,5 @@
-/* listen(): made here where somebody waits for servers, so that there is one when it is told of. */
+/* listen(): performed here if the parent serves ports, so that the server exists when it is
+ * reported. */
 #define _GNU_SOURCE
 #include "broker.h"
 #include <errno.h>
@@ -25,7 +26,8 @@ static pid_t process_of(pid_t tid) {
   return line ? (pid_t)atoi(line + 6) : -1;
 }
 
-/* The caller's own socket; -1 where it cannot be had. A thread may have descriptors of its own, so what was got is held against it. */
+/* The caller's socket; -1 if unavailable. A thread may have its own descriptor table, so the
+ * socket's inode is compared. */
 int socket_of(const struct call *c, int number) {
   struct stat got, meant;
   char path[64];
@@ -41,11 +43,11 @@ int socket_of(const struct call *c, int number) {
   return -1;
 }
 
-/* Of unix sockets the kernel notes who listens, so those are left to the caller. */
+/* The kernel records the listening process of a unix socket, so the caller calls listen() itself. */
 void answer_listen(const struct call *c, int number, int backlog) {
   int domain = AF_UNSPEC, error = 0;
   socklen_t length = sizeof domain;
-  if (!servers_are_wanted()) return let_go_on(c);
+  if (!reports_servers()) return let_go_on(c);
   int fd = socket_of(c, number);
   int known = fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0;
   if (known && (domain == AF_INET || domain == AF_INET6)) {

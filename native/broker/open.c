@@ -1,4 +1,5 @@
-/* The calls that open for writing or make a file: done here, and the descriptor handed in. */
+/* Calls that open for writing or create a file: performed here, and the descriptor passed to the
+ * caller. */
 #define _GNU_SOURCE
 #include "../bare/bare.h"
 #include "broker.h"
@@ -9,7 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Never sleeps: a FIFO that no one reads, or a lease of somebody, is an error here. By a name, or by a descriptor where `at` is one of the object. */
+/* Opens without blocking: a FIFO without a reader, or a lease, is an error here. `at` is a folder,
+ * or the object itself without a name. */
 static int open_at_once(int at, const char *name, int flags) {
   char link[32];
   if (!name) snprintf(link, sizeof link, "/proc/self/fd/%d", at);
@@ -35,7 +37,7 @@ static void open_fifo(const struct call *c, struct spot *s, int flags) {
   else answer(c, errno);
 }
 
-/* Files that the command was given as its streams: the wall does not know where they lie, and they are the command's to write. */
+/* The command's stdin, stdout and stderr: writable, wherever they are. */
 static struct { dev_t device; ino_t inode; } streams[3];
 static size_t stream_count;
 
@@ -63,7 +65,7 @@ static void make_nameless(const struct call *c, struct spot *s, int flags, mode_
   hand_in(c, fd, flags);
 }
 
-/* What the command writes goes nowhere: the file has its content already. */
+/* Discards the command's writes: the file already has its content. */
 static int without_effect(int fd) {
   int bad = write_own_pointer(fd);
   close(fd);
@@ -94,7 +96,8 @@ static void open_stream(const struct call *c, const struct spot *s, int flags) {
   else hand_in(c, fd, flags);
 }
 
-/* Opens the file as it is, not yet truncated, and checks what was opened: by its descriptor where the caller came by one. */
+/* Opens the file before truncation and checks the opened object, by descriptor if the caller passed
+ * one. */
 static int open_as_is(struct spot *s, int flags) {
   int plain = flags & ~(O_TRUNC | O_EXCL | O_CREAT), fd = s->parent >= 0 ? open_at_once(s->parent, s->name, plain) : open_at_once(s->object, NULL, plain);
   if (fd < 0 || s->about.st_nlink == 0 || look_by_name(fd, "", AT_EMPTY_PATH, &s->about, &s->mount) == 0) return fd;
@@ -102,14 +105,14 @@ static int open_as_is(struct spot *s, int flags) {
   return -1;
 }
 
-/* The same, of a file that has only names of this call. Returns -1 when the call is answered. */
+/* The same, for a file that must have only names of this call. Returns -1 if the call is answered. */
 static int open_own(const struct call *c, struct spot *s, int flags) {
   int fd = open_as_is(s, flags), error = 0;
   if (fd >= 0 && is_shared(s)) {
     error = separate(s, fd, !(flags & O_TRUNC));
     close(fd);
     fd = error ? -1 : open_as_is(s, flags);
-    if (fd >= 0 && is_shared(s)) error = EMLINK; /* the host was faster */
+    if (fd >= 0 && is_shared(s)) error = EMLINK; /* the host added a name */
   }
   if (error) {
     if (fd >= 0) close(fd);
@@ -117,13 +120,14 @@ static int open_own(const struct call *c, struct spot *s, int flags) {
     return -1;
   }
   if (fd >= 0) return fd;
-  /* A lease of somebody, or the host removed it and it is to be made after all. */
+  /* A lease, or the host removed it and it has to be created after all. */
   if ((errno == EWOULDBLOCK && !(flags & O_NONBLOCK)) || (errno == ENOENT && (flags & O_CREAT))) try_later(c);
   else answer(c, errno);
   return -1;
 }
 
-/* Opens a file whose content is about to change: judged, with names of this call alone, and kept. Returns -1 when the call is answered. */
+/* Opens a file whose content is about to change: judged, separated from other names, and kept.
+ * Returns -1 if the call is answered. */
 static int open_for_change(const struct call *c, struct spot *s, int flags) {
   uint32_t number;
   int error = judge(s, CHANGE_WRITE);
@@ -144,12 +148,12 @@ static int open_for_change(const struct call *c, struct spot *s, int flags) {
     answer(c, error);
     return -1;
   }
-  /* What was let through because it is only appended to is not kept: the next one to open it may want more. */
+  /* A file that was only opened for appending is not kept: the next open may do more. */
   if (kept) see(&s->about, may_not_lose(kept, 0) ? SEEN_MODE : SEEN_KEPT | SEEN_MODE);
   return fd;
 }
 
-/* With O_RDONLY as well, as the kernel does it. */
+/* Truncates, with O_RDONLY as well, as the kernel does. */
 static int empty(int fd, int flags) {
   if ((flags & O_ACCMODE) != O_RDONLY) return ftruncate(fd, 0);
   int writable = open_at_once(fd, NULL, O_WRONLY);
@@ -190,10 +194,10 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   static char text[PATH_MAX];
   int is_tmpfile = (flags & O_TMPFILE) == O_TMPFILE, is_new_only = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
   int writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
-  /* Whatever cannot be found is the kernel's to say; nor does a path alone open anything. */
+  /* The kernel reports unresolved paths; O_PATH opens nothing. */
   if ((flags & O_PATH) || (flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY)) return let_go_on(c);
   if (copy_text(c, path, text, sizeof text) || !strcmp(text, "/dev/null")) return let_go_on(c);
-  /* A name with a slash behind it is never made: the kernel says so before it looks where a link of that name leads. */
+  /* A name with a trailing slash is never created; the kernel refuses it before it follows a link. */
   size_t length = strlen(text);
   if ((flags & O_CREAT) && length > 0 && text[length - 1] == '/') return let_go_on(c);
   if (find_spot(c, at, text, is_tmpfile || (!(flags & O_NOFOLLOW) && !is_new_only), &s)) return not_found(c);
@@ -204,7 +208,7 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   else if (is_tmpfile && is_there && S_ISDIR(s.about.st_mode)) make_nameless(c, &s, flags, mode);
   else if (is_tmpfile || (flags & O_DIRECTORY) || strchr(s.name, '/')) let_go_on(c);
   else if (!is_there && (flags & O_CREAT)) make_file(c, &s, flags, mode);
-  /* What another thread makes or removes meanwhile must not meet the wall. */
+  /* Answer here: another thread may create or remove it, and then Landlock would refuse. */
   else if (!is_there || is_new_only) answer(c, is_there ? EEXIST : ENOENT);
   else if (!writes || S_ISDIR(s.about.st_mode) || S_ISLNK(s.about.st_mode)) let_go_on(c);
   else if (S_ISFIFO(s.about.st_mode)) open_fifo(c, &s, flags);

@@ -1,12 +1,11 @@
-/*
- * Directories that calls named before. `rm -r`, `cp -r`, git and npm name one file after the other in the same few: what was found
- * out about them (a descriptor, the canonical path, the host's own view of them) serves again.
+/* Caches directories of earlier calls. `rm -r`, `cp -r`, git and npm name many files of few
+ * directories; their descriptor, canonical path and host view are reused.
  *
- * Inside, only the broker changes the tree, and a directory that it moves makes everything here unknown. Commands at once have a broker
- * each: one lock lets only one of them answer a call at a time in the same root, or in one that lies in it, and a count beside the lock
- * says whether another one has moved a directory. So nothing moves between the check and the change. What the host moves meanwhile is
- * seen after MAX_AGE: until then a name is made where its directory was a moment ago, as by a call a moment earlier.
- */
+ * Inside, only brokers change the tree, and moving a directory clears this cache. Concurrent
+ * commands have a broker each. A file lock lets only one of them work in overlapping roots, and a
+ * counter in the file shows whether another one moved a directory. So nothing moves between check
+ * and change. Moves by the host are noticed after MAX_AGE: until then a name is created where its
+ * directory was a moment ago. */
 #define _GNU_SOURCE
 #include "broker.h"
 #include <errno.h>
@@ -32,7 +31,7 @@
 #define NAME_BITS 10
 #define HOST_UNTRIED (-2)
 
-/* Which directory, by which mount. All 0: none. */
+/* A directory and its mount; all 0 if unknown. */
 struct identity {
   dev_t device;
   ino_t inode;
@@ -43,14 +42,14 @@ struct parent {
   int is_known, fd, host;
   int lent; /* spots that use the descriptor */
   struct timespec at;
-  struct identity self, start; /* start: where `text` was said, none for one that begins with a slash */
-  char text[MAX_TEXT];         /* how it was named last, if no link was on the way */
+  struct identity self, start; /* start: the base of `text`; unset for an absolute path */
+  char text[MAX_TEXT]; /* the caller's last path of it, if without links */
   char path[PATH_MAX];
 };
 
 static struct parent parents[PARENTS];
 
-/* One look: what is there, and in which mount. */
+/* One lookup: the object, and its mount. */
 int look_by_name(int at, const char *name, int flags, struct stat *about, uint64_t *mount) {
   struct statx found;
   if (statx(at, name, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &found)) return -1;
@@ -81,11 +80,12 @@ static void forget_all(void) {
   for (size_t i = 0; i < PARENTS; i++) parents[i].is_known = 0;
 }
 
-/* The lock of all commands of this person, and in its first bytes how many directories they have moved. */
+/* The lock file of all commands of this user; its first bytes count moved directories. */
 static int lock_file = -1;
 static uint64_t *moves, seen_moves;
 
-/* What a root locks of the file: a range that holds the ranges of all folders in it, and shares nothing with most others. */
+/* The byte range that a root locks: it contains the ranges of all folders in it, and overlaps few
+ * others. */
 struct range { off_t start, length; };
 static struct range *ranges;
 static size_t range_count;
@@ -114,7 +114,7 @@ int lock_root(const char *path) {
   if (!grown) return -1;
   ranges = grown;
   ranges[range_count++] = range_of(path);
-  /* In one order, so that two commands with several roots never wait for each other. */
+  /* Lock in one order, so that two commands with several roots cannot deadlock. */
   qsort(ranges, range_count, sizeof *ranges, by_start);
   return 0;
 }
@@ -130,7 +130,8 @@ int open_lock(int folder, const char *name) {
   return 0;
 }
 
-/* Returns 0 when no other command changes anything in the roots until unlock_roots(); the errno for the caller otherwise. */
+/* Returns 0 when no other command may change the roots until unlock_roots(); otherwise the errno
+ * for the caller. */
 int lock_roots(void) {
   for (size_t i = 0; lock_file >= 0 && i < range_count; i++) {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ranges[i].start, .l_len = ranges[i].length};
@@ -160,7 +161,7 @@ static int is_fresh(const struct parent *p) {
   return (now.tv_sec - p->at.tv_sec) * 1000000000L + (now.tv_nsec - p->at.tv_nsec) < MAX_AGE_NS;
 }
 
-/* By its descriptor it is the same directory; whether it still is where it was has to be asked from time to time. */
+/* The descriptor is the same directory; its path is checked again from time to time. */
 static int is_where_it_was(struct parent *p) {
   static char path[PATH_MAX];
   if (is_fresh(p)) return 1;
@@ -173,7 +174,8 @@ static int is_where_it_was(struct parent *p) {
   return 1;
 }
 
-/* What a descriptor of the caller's, or its working directory, stands for. A descriptor of /proc/TID stays with its task, so a number that came again is not taken for the one before. */
+/* The object of a caller's descriptor, or its working directory. An open /proc/TID belongs to one
+ * task, so a reused number is not mistaken for it. */
 int look_at_start(pid_t tid, int at, struct stat *about, uint64_t *mount) {
   static struct { pid_t tid; int fd; } tasks[TASKS];
   size_t slot = (size_t)tid % TASKS;
@@ -192,7 +194,7 @@ int look_at_start(pid_t tid, int at, struct stat *about, uint64_t *mount) {
   return look_by_name(fd, name, 0, about, mount);
 }
 
-/* The last name of a path, if it is a plain one with something to tell its directory by; NULL otherwise. */
+/* The last name of a path if it is a plain one with a directory before it; otherwise NULL. */
 static const char *plain_name(const char *path) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   if (slash == path || !name[0] || !strcmp(name, ".") || !strcmp(name, "..") || strlen(name) > NAME_MAX) return NULL;
@@ -214,7 +216,8 @@ static int take(struct spot *s, struct parent *p, const char *name) {
   return 0;
 }
 
-/* Finds the directory of a path among the known ones. Returns 0 when all of the spot but the object is known. */
+/* Looks up the directory of a path in the cache. Returns 0 if all of the spot but the object is
+ * known. */
 int find_parent(const struct call *c, int at, const char *path, struct spot *s) {
   const char *name = plain_name(path);
   struct identity start = {0};
@@ -261,7 +264,8 @@ static void empty_parent(struct parent *p) {
   p->is_known = 0;
 }
 
-/* Keeps the directory of a spot that was found by walking; `path` as the caller said it, `links` that were on the way. */
+/* Caches the directory of a resolved spot; `path` as the caller wrote it, `links` counts the
+ * followed ones. */
 void keep_parent(struct spot *s, const char *path, int links) {
   size_t length = strlen(s->name), end = strlen(s->path);
   const char *name = plain_name(path);
@@ -295,7 +299,7 @@ void return_parent(struct spot *s) {
   s->parent = -1;
 }
 
-/* Whether a directory lies in the very mount that its root is, and that mount may be written. */
+/* Whether a directory is in its root's mount, and that mount is writable. */
 static int is_in_root_mount(const struct parent *p, const struct broker_place *place) {
   struct stat about;
   struct statfs fs;
@@ -317,10 +321,9 @@ static int open_host_folder(const struct parent *p, const struct broker_place *p
   return -1;
 }
 
-/*
- * The directory of a spot by the host's own mount, from which a name can go into the folder for what is kept; -1 where the
- * sandbox shows something else there than the host has, or shows it read-only: the host's mount knows nothing of that.
- */
+/* The directory of a spot by the host's mount, from which a name can be moved to the kept files. -1
+ * if the sandbox mounts something else there, or mounts it read-only: the host's mount would ignore
+ * that. */
 int host_folder(const struct spot *s) {
   if (!s->known || !s->place) return -1;
   if (s->known->host == HOST_UNTRIED) s->known->host = open_host_folder(s->known, s->place);

@@ -1,4 +1,4 @@
-/* Where a path of the caller leads: to descriptors, in the caller's own view of the tree. */
+/* Resolves a caller's path to descriptors, in the caller's view of the tree. */
 #define _GNU_SOURCE
 #include "broker.h"
 #include <errno.h>
@@ -13,11 +13,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define MAX_LINKS 40 /* the kernel's own limit */
+#define MAX_LINKS 40 /* the kernel's limit */
 #define PROC_ROOT_INODE 1
 #define PAGE 4096
 
-/* Copies a text once: what the caller makes of its memory afterwards has no effect. Never reads into a page that the text does not reach. */
+/* Copies a text once: later changes by the caller have no effect. Never reads a page beyond the
+ * text. */
 int copy_text(const struct call *c, uint64_t from, char *into, size_t size) {
   size_t got = 0;
   while (got < size) {
@@ -48,7 +49,7 @@ static void name_start(const struct call *c, int at, char link[64]) {
   else snprintf(link, 64, "/proc/%d/fd/%d", c->tid, at);
 }
 
-/* The directory from which a path of the caller's starts. */
+/* The directory at which a caller's path starts. */
 static int open_start(const struct call *c, int at, const char *path) {
   char link[64];
   if (path[0] == '/') return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -63,7 +64,7 @@ static int is_proc(int fd) {
   return fstatfs(fd, &about) == 0 && about.f_type == PROC_SUPER_MAGIC;
 }
 
-/* The links below /proc/PID point to what that process holds, this one among them: its own are no one's business. */
+/* The links below /proc/PID point to objects of that process. Those of this process are refused. */
 static int follow_magic(int folder, const char *name) {
   char path[PATH_MAX];
   path_of_fd(folder, path);
@@ -77,12 +78,12 @@ static int follow_magic(int folder, const char *name) {
 
 struct walk {
   const struct call *c;
-  int at;              /* the directory that has been reached */
-  char rest[2 * PATH_MAX]; /* what is still to go */
+  int at; /* the current directory */
+  char rest[2 * PATH_MAX]; /* the remaining path */
   int links;
 };
 
-/* Puts what a link says in front of the rest. */
+/* Puts the text of a link before the remaining path. */
 static int turn(struct walk *w, const char *text, const char *after) {
   char rest[2 * PATH_MAX];
   int length = snprintf(rest, sizeof rest, "%s%s%s", text, *after ? "/" : "", after);
@@ -97,7 +98,7 @@ static int turn(struct walk *w, const char *text, const char *after) {
   return w->at < 0 ? -1 : 0;
 }
 
-/* Returns 1 when the walk goes on by a text, 0 when `*reached` is where the link leads, -1 on failure. */
+/* Returns 1 if the walk continues with a text, 0 if `*reached` is the link's target, -1 on failure. */
 static int follow_link(struct walk *w, int link, const char *name, const char *after, int *reached) {
   char text[PATH_MAX];
   struct stat folder;
@@ -109,7 +110,7 @@ static int follow_link(struct walk *w, int link, const char *name, const char *a
   if (is_proc(w->at)) {
     if (fstat(w->at, &folder)) return -1;
     if (folder.st_ino != PROC_ROOT_INODE) return (*reached = follow_magic(w->at, name)) < 0 ? -1 : 0;
-    /* To the kernel these two depend on who reads them. */
+    /* The kernel resolves these two for the reading process. */
     if (!strcmp(name, "self")) n = snprintf(text, sizeof text, "%d", w->c->tid);
     if (!strcmp(name, "thread-self")) n = snprintf(text, sizeof text, "%d/task/%d", w->c->tid, w->c->tid);
   }
@@ -121,7 +122,7 @@ static int follow_link(struct walk *w, int link, const char *name, const char *a
   return turn(w, text, after) ? -1 : 1;
 }
 
-/* Where all the directories are plain, the kernel finds the last of them at once. Returns 0 when the walk may go on from there. */
+/* Plain directories are resolved by one call of the kernel. Returns 0 if the walk continues there. */
 static int leap(struct walk *w) {
   char folder[PATH_MAX];
   size_t end = strlen(w->rest);
@@ -151,10 +152,11 @@ static int end_at_name(struct walk *w, struct spot *s, const char *name, size_t 
   return 0;
 }
 
-/* `.` and `..` are not names: the kernel says what is wrong with them, and the parent is not the folder that holds the object. */
+/* `.` and `..` are not names: the kernel reports the error, and the parent does not contain the
+ * object. */
 int is_dot(const struct spot *s) { return s->name[strspn(s->name, "./")] == 0 && strcspn(s->name, "/") <= 2; }
 
-/* The canonical path of what was found, and the place that it lies in. */
+/* The canonical path of the object, and its place. */
 static int name_spot(struct spot *s) {
   size_t length = strcspn(s->name, "/");
   s->path[0] = 0;
@@ -170,18 +172,18 @@ static int name_spot(struct spot *s) {
       s->path[at + 1 + length] = 0;
     }
   }
-  /* Deeper than a path can say: nothing could be judged there, nor restored. */
+  /* Longer than PATH_MAX: it could be neither judged nor restored. */
   if (s->path[0] == 0) {
     errno = ENAMETOOLONG;
     return -1;
   }
   s->place = place_of(s->path);
-  /* In a directory that is gone nothing can be made; the kernel says so. */
+  /* The kernel refuses new names in a removed directory. */
   if (s->parent < 0) {
     struct stat named;
     uint64_t mount;
     s->is_nameless = look_by_name(AT_FDCWD, s->path, AT_SYMLINK_NOFOLLOW, &named, &mount) || named.st_ino != s->about.st_ino || named.st_dev != s->about.st_dev;
-    /* Somebody holds it open, and it has no name any more but that of the kept file. */
+    /* A process has it open, and its only name is that of the kept file. */
     int how = seen(&s->about);
     if ((how & SEEN_GONE) && (s->about.st_nlink == 0 || (s->about.st_nlink == 1 && !(how & SEEN_APART)))) {
       s->place = any_root();
@@ -269,7 +271,8 @@ static int end_badly(struct spot *s) {
   return -1;
 }
 
-/* In a known directory one look is enough. Returns 1 when it is not found so: a link, or something that the kernel has a word for. */
+/* In a known directory one lookup is enough. Returns 1 for a link, or an error that the kernel
+ * reports. */
 static int find_in_known(const struct call *c, int at, const char *path, int follow, struct spot *s) {
   if (find_parent(c, at, path, s)) return 1;
   if (look_by_name(s->parent, s->name, AT_SYMLINK_NOFOLLOW, &s->about, &s->mount) == 0) {
@@ -283,7 +286,7 @@ static int find_in_known(const struct call *c, int at, const char *path, int fol
   return 1;
 }
 
-/* Finds where a path leads; the last name is followed if it is a link and `follow` says so. -1: errno says why, as for the caller. */
+/* Resolves a path; the last link is followed if `follow` is set. -1 with the caller's errno. */
 int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s) {
   static struct walk w; /* one call is answered at a time */
   clear_spot(s);
@@ -306,7 +309,7 @@ int find_spot(const struct call *c, int at, const char *path, int follow, struct
   return end_badly(s);
 }
 
-/* What a descriptor of the caller's stands for, without its path. */
+/* The object of a caller's descriptor, without its path. */
 int hold_object(const struct call *c, int fd, struct spot *s) {
   char link[64];
   clear_spot(s);
@@ -319,12 +322,12 @@ int hold_object(const struct call *c, int fd, struct spot *s) {
   return look_at(s, object) ? end_badly(s) : 0;
 }
 
-/* Its path, and the place that it lies in. */
+/* Its path and its place. */
 int name_object(struct spot *s) { return name_spot(s) ? end_badly(s) : 0; }
 
 int find_object(const struct call *c, int fd, struct spot *s) { return hold_object(c, fd, s) || name_object(s) ? -1 : 0; }
 
-/* A descriptor of what was found: of that very thing, or -1. */
+/* A descriptor of the resolved object itself, or -1. */
 int open_object(struct spot *s) {
   struct stat about;
   uint64_t mount;

@@ -1,8 +1,7 @@
-/*
- * Folders that git takes for a repository, whatever they are called. A folder becomes one by its last mark (`objects`, `refs`, and `HEAD`
- * or `worktrees`), so each mark is judged when it is made: what git would run or read from there must be harmless by then. What
- * stands is held as below a `.git`. Pointers to another repository's settings (`commondir`) exist for worktrees alone.
- */
+/* Folders that git accepts as a repository, whatever their name. The last mark (`objects`, `refs`,
+ * and `HEAD` or `worktrees`) makes a folder one, so each mark is judged on creation: all that git
+ * would run or read there must be harmless by then. An existing repository is protected like a
+ * `.git`. Only worktrees may point to another repository's settings (`commondir`). */
 #define _GNU_SOURCE
 #include "broker.h"
 #include <dirent.h>
@@ -20,7 +19,7 @@ static const struct { const char *name; enum part part; } parts[] = {
     {"config", PART_CONFIG}, {"hooks", PART_HOOKS}, {"config.worktree", PART_CONFIG}, {"commondir", PART_POINTER},
 };
 
-static const char own_pointer[] = "../..\n"; /* from worktrees/NAME to the repository that it lies in */
+static const char own_pointer[] = "../..\n"; /* from worktrees/NAME to its repository */
 
 static enum part part_of(const char *name) {
   if (!strchr("oOrRhHwWcC", name[0])) return PART_NONE;
@@ -29,14 +28,14 @@ static enum part part_of(const char *name) {
   return PART_NONE;
 }
 
-/* A name in a folder, `up` levels above an open one. */
+/* Looks up a name in a folder, `up` levels above an open one. */
 static int look_in(int folder, const char *up, const char *name, struct stat *about) {
   char path[64];
   snprintf(path, sizeof path, "%s%s", up, name);
   return fstatat(folder, path, about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Whether a folder is a repository, or will be with one more name. */
+/* Whether a folder is a repository, or becomes one with one more name. */
 static int is_repository(int folder, const char *up, const char *more) {
   struct stat about;
 #define HAS(name) (!strcasecmp(more, name) || look_in(folder, up, name, &about))
@@ -49,7 +48,7 @@ static int has_pointer(int folder, const char *up) {
   return look_in(folder, up, "commondir", &about) && !S_ISDIR(about.st_mode);
 }
 
-/* The last names of a path: 0 is the name itself, 1 that of its folder. */
+/* The last names of a path: 0 is the name itself, 1 its folder's. */
 static const char *name_above(const char *path, int level, size_t *length) {
   const char *end = path + strlen(path), *start = end;
   for (;;) {
@@ -66,7 +65,8 @@ static int is_named(const char *path, int level, const char *name) {
   return found && length == strlen(name) && !strncasecmp(found, name, length);
 }
 
-/* The folder of a spot; of one that came by a descriptor, by its path. To be closed if it is not the spot's own. */
+/* The folder of a spot, by path if the caller passed a descriptor. The caller closes it if it is
+ * not the spot's. */
 static int folder_of(const struct spot *s) {
   char path[PATH_MAX];
   if (s->parent >= 0) return s->parent;
@@ -78,10 +78,11 @@ static int folder_of(const struct spot *s) {
   return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Whether a folder is one that git makes for a worktree: its settings are those of the repository around it. */
+/* Whether git creates this folder for a worktree: its settings are those of the surrounding
+ * repository. */
 static int is_worktree_place(const struct spot *s, int folder) { return is_named(s->path, 2, "worktrees") && is_repository(folder, "../../", ""); }
 
-/* Samples do nothing under their names. Anything else, or what cannot be looked into, may be run. */
+/* Samples do not run under their names. Anything else, or an unreadable folder, may run. */
 static int has_hooks(int folder) {
   struct stat about;
   if (!look_in(folder, "", "hooks", &about)) return 0;
@@ -101,7 +102,7 @@ static int has_hooks(int folder) {
   return found;
 }
 
-/* What is in a folder that becomes a repository: written anew, because somebody may hold it open. */
+/* Rewrites a file of a folder that becomes a repository: another process may have it open. */
 static int settle_file(int folder, const char *name, int (*settle)(int, const char *)) {
   struct stat about;
   if (!look_in(folder, "", name, &about) || S_ISDIR(about.st_mode)) return 0;
@@ -117,7 +118,7 @@ static int settle_pointer(int folder, const char *name) {
   return write_anew(folder, name, own_pointer, (size_t)n);
 }
 
-/* A mark is about to be made. */
+/* Judges a new mark. */
 static int judge_mark(const struct spot *s, int folder, const char *name) {
   int error = 0;
   if (!strcasecmp(name, "HEAD") && !s->is_there && has_pointer(folder, "")) error = is_worktree_place(s, folder) ? settle_file(folder, "commondir", settle_pointer) : EROFS;
@@ -153,7 +154,7 @@ static int is_part(const struct spot *s, char *name) {
   return part_of(name) != PART_NONE || is_named(s->path, 1, "hooks");
 }
 
-/* 0: may be done; otherwise the errno for the caller. What goes away makes no repository. */
+/* 0, or the errno for the caller. A removal makes no repository. */
 int judge_repository(const struct spot *s, enum change change) {
   char name[NAME_MAX + 1];
   if (change != CHANGE_MAKE && change != CHANGE_FOLDER && change != CHANGE_PLACE && change != CHANGE_WRITE && change != CHANGE_POINTER) return 0;
@@ -170,14 +171,14 @@ int is_repository_config(const struct spot *s) {
   return s->parent >= 0 && is_part(s, name) && part_of(name) == PART_CONFIG && is_repository(s->parent, "", "");
 }
 
-/* A worktree's folder elsewhere would point to what no one has judged. */
+/* A worktree folder elsewhere would point to an unjudged repository. */
 int is_worktree_folder(struct spot *s) {
   struct stat about;
   if (!s->is_there || !S_ISDIR(s->about.st_mode)) return 0;
   return open_object(s) < 0 || (has_pointer(s->object, "") && look_in(s->object, "", "HEAD", &about));
 }
 
-/* A pointer that git is about to write in place: it gets the only content that is harmless, whatever is written. */
+/* A pointer that git is about to rename into place always gets the one harmless content. */
 int is_own_pointer(const struct spot *s) {
   return s->parent >= 0 && !is_loose(s) && !strcmp(s->name, "commondir") && is_worktree_place(s, s->parent);
 }

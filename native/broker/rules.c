@@ -1,4 +1,5 @@
-/* What may be changed: names that run code for somebody else, by rules, and what stands already, by path and inode. */
+/* Judges changes: names that run code outside the sandbox by rules, existing protected objects by
+ * path and inode. */
 #define _GNU_SOURCE
 #include "../bare/bare.h"
 #include "broker.h"
@@ -13,9 +14,9 @@ enum action { ACTION_REFUSE = 1, ACTION_JUDGE = 2, ACTION_NOTE = 3, ACTION_FREE 
 
 #define MAX_PARTS (PATH_MAX / 2)
 #define BUCKETS 1024
-#define MAX_DEPTH 128 /* of a folder that is searched before it moves */
+#define MAX_DEPTH 128 /* of a folder that is searched before a move */
 
-/* A rule stands for what it names and for everything below. The last one that fits decides. */
+/* A rule covers its name and everything below. The last matching rule decides. */
 struct rule {
   uint8_t action, is_absolute;
   uint16_t count;
@@ -25,7 +26,8 @@ struct rule {
 
 static struct rule *rules;
 static size_t rule_count;
-static uint32_t buckets[BUCKETS], wild; /* by the first segment; `wild`: those that begin with a glob or a slash */
+/* by the first segment; `wild`: patterns that begin with a glob or a slash */
+static uint32_t buckets[BUCKETS], wild;
 
 static uint32_t hash_of(const char *text) {
   uint32_t hash = 2166136261u;
@@ -33,7 +35,8 @@ static uint32_t hash_of(const char *text) {
   return hash % BUCKETS;
 }
 
-/* A pattern is folded already, has its segments parted by slashes, and begins with one if it names one place. */
+/* A pattern is folded, has its segments separated by slashes, and begins with one if it names one
+ * place. */
 int broker_take_rule(uint8_t action, char *pattern) {
   static size_t capacity;
   if (rule_count == capacity) {
@@ -59,18 +62,19 @@ int broker_take_rule(uint8_t action, char *pattern) {
   return 0;
 }
 
-/* Code points that HFS+, or Linux where a folder ignores case, leaves out when it compares names: all that Unicode calls ignorable. */
+/* Code points that HFS+, or Linux in case-insensitive folders, ignores in comparisons: all that
+ * Unicode calls ignorable. */
 static const struct { uint32_t first, last; } ignorable[] = {
     {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x206f},
     {0x3164, 0x3164}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
-/* Others that they take for letters of ASCII. None is longer than what it stands for. */
+/* Code points that they treat as ASCII letters. None is longer than its replacement. */
 static const struct { uint32_t code; const char *letters; } letters[] = {
     {0xdf, "ss"}, {0x131, "i"}, {0x17f, "s"}, {0x1e9e, "ss"}, {0x212a, "k"}, {0xfb00, "ff"}, {0xfb01, "fi"}, {0xfb02, "fl"}, {0xfb03, "ffi"}, {0xfb04, "ffl"}, {0xfb05, "st"}, {0xfb06, "st"},
 };
 
-/* The length of a code point of more than one byte; 0 for a byte that begins none. */
+/* The length of a multi-byte code point; 0 for a byte that begins none. */
 static size_t code_point(const char *text, uint32_t *code) {
   uint8_t first = (uint8_t)*text;
   size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
@@ -82,7 +86,7 @@ static size_t code_point(const char *text, uint32_t *code) {
   return length;
 }
 
-/* What stands for a code point; NULL: itself. */
+/* The replacement of a code point; NULL: itself. */
 static const char *folded(uint32_t code) {
   for (size_t i = 0; i < sizeof ignorable / sizeof *ignorable; i++)
     if (code >= ignorable[i].first && code <= ignorable[i].last) return "";
@@ -91,7 +95,8 @@ static const char *folded(uint32_t code) {
   return NULL;
 }
 
-/* As foldForBroker in src/files/path-bytes.ts: what a careless file system or git takes for the same. */
+/* Folds like foldForBroker in src/files/path-bytes.ts: names that a file system or git treats as
+ * equal become equal. */
 static void fold(char *text) {
   char *to = text;
   for (char *from = text; *from;) {
@@ -127,7 +132,8 @@ static int fits_segment(const char *glob, const char *name) {
   return *glob == 0;
 }
 
-/* How many of the names the segments take, at least one; 0 when they do not fit. A segment `**` takes any number. */
+/* How many names the segments match, at least one; 0 without a match. A segment `**` matches any
+ * number. */
 static size_t fits(const char *const *segments, size_t count, char **names, size_t name_count) {
   if (count == 0) return 0;
   size_t taken = 0;
@@ -145,13 +151,15 @@ static size_t fits(const char *const *segments, size_t count, char **names, size
   return taken;
 }
 
-/* The rule that decides about a path, as its number + 1, and whether it is about this very thing or something above it. */
+/* The deciding rule of a path, as its number + 1, and whether it names the path itself or a folder
+ * above it. */
 static uint32_t deciding_rule(char **names, size_t count, size_t root, int *is_exact) {
   uint32_t best = 0;
   for (size_t i = 0; i < count; i++) {
     uint32_t lists[2] = {buckets[hash_of(names[i])], wild};
     for (int l = 0; l < 2; l++)
-      for (uint32_t at = lists[l]; at > best; at = rules[at - 1].next) { /* lists go from the last rule to the first */
+      /* lists go from the last rule to the first */
+      for (uint32_t at = lists[l]; at > best; at = rules[at - 1].next) {
         const struct rule *rule = &rules[at - 1];
         if ((rule->is_absolute && i > 0) || ((rule->action & ACTION_BELOW) && i < root)) continue;
         size_t taken = fits(rule->segments, rule->count, names + i, count - i);
@@ -171,50 +179,51 @@ static size_t split(char *path, char **names) {
   return count;
 }
 
-/* What stands and must stay: where it is, and above it what would move it. Sorted. */
-static const char **held;
-static size_t held_count;
+/* Objects that must stay in place, with their folders. Sorted. */
+static const char **fixed;
+static size_t fixed_count;
 
 int broker_hold(const char *path) {
-  const char **grown = realloc(held, (held_count + 1) * sizeof *held);
+  const char **grown = realloc(fixed, (fixed_count + 1) * sizeof *fixed);
   if (!grown) return -1;
-  held = grown;
-  held[held_count++] = path;
+  fixed = grown;
+  fixed[fixed_count++] = path;
   return 0;
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-void broker_sort_held(void) {
-  if (held_count) qsort(held, held_count, sizeof *held, by_text);
+void broker_sort_fixed(void) {
+  if (fixed_count) qsort(fixed, fixed_count, sizeof *fixed, by_text);
 }
 
-/* True for a path that is held, or that has something held below it. */
-int is_above_held(const char *path) {
-  size_t low = 0, high = held_count, length = strlen(path);
+/* Whether a path is protected in place, or contains something that is. */
+int contains_fixed(const char *path) {
+  size_t low = 0, high = fixed_count, length = strlen(path);
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (strcmp(held[middle], path) < 0) low = middle + 1;
+    if (strcmp(fixed[middle], path) < 0) low = middle + 1;
     else high = middle;
   }
-  /* Between a path and what is below it stand names that go on with a character before the slash. */
-  for (; low < held_count && !strncmp(held[low], path, length); low++)
-    if (held[low][length] == 0 || held[low][length] == '/') return 1;
+  /* Between a path and its children, names may sort that continue with a character before the
+   * slash. */
+  for (; low < fixed_count && !strncmp(fixed[low], path, length); low++)
+    if (fixed[low][length] == 0 || fixed[low][length] == '/') return 1;
   return 0;
 }
 
-/* How many names a path has. */
+/* The number of names in a path. */
 static size_t depth_of(const char *path, size_t length) {
   size_t depth = 0;
   for (size_t i = 0; i < length; i++) depth += path[i] == '/' && i + 1 < length;
   return depth;
 }
 
-/* A path as rules have it. */
+/* A path as rules match it. */
 struct names {
   char text[PATH_MAX];
-  char *list[2 * MAX_PARTS]; /* further names may be put behind it */
-  size_t count, root;        /* root: how many of them name the place that it lies in */
+  char *list[2 * MAX_PARTS]; /* has space for more names */
+  size_t count, root; /* root: how many of them name the place */
 };
 
 static void take_names(struct names *n, const struct spot *s) {
@@ -235,14 +244,12 @@ static const struct rule *rule_about(const struct spot *s, int *is_exact) {
   return rule_of(&n, n.count, is_exact);
 }
 
-/*
- * 0: may be done; otherwise the errno for the caller. A content that has to be judged (git's configuration) may come only by a
- * rename of a file that can be read first (CHANGE_PLACE), and may go.
- */
+/* 0, or the errno for the caller. Judged content (git's configuration) may only arrive by a rename
+ * of a file that can be read first (CHANGE_PLACE), and may be removed. */
 int judge(const struct spot *s, enum change change) {
   int is_exact = 0;
   int takes_away = change == CHANGE_REMOVE || change == CHANGE_MOVE || change == CHANGE_UNFOLDER;
-  if (takes_away && (bare_is_on() || !is_loose(s)) && is_above_held(s->path)) return EBUSY;
+  if (takes_away && (bare_is_on() || !is_loose(s)) && contains_fixed(s->path)) return EBUSY;
   int refused = bare_is_on() ? bare_refuses(s) : 0;
   if (refused || is_loose(s)) return refused;
   const struct rule *rule = rule_about(s, &is_exact);
@@ -252,7 +259,7 @@ int judge(const struct spot *s, enum change change) {
   case ACTION_REFUSE: return EROFS;
   case ACTION_JUDGE: return change == CHANGE_REMOVE || change == CHANGE_MODE || change == CHANGE_PLACE ? 0 : EROFS;
   case ACTION_NOTE: journal_refused(s->path, change, 0); return judge_repository(s, change);
-  /* What the manifest names by itself is the person's own choice. */
+  /* A path that the manifest names is the person's choice. */
   default: return rule && rule->is_absolute ? 0 : judge_repository(s, change);
   }
 }
@@ -270,7 +277,7 @@ static int is_protecting(const struct rule *rule) {
   return action == ACTION_REFUSE || action == ACTION_JUDGE;
 }
 
-/* Whether segments fit names to the very end. */
+/* Whether segments match all the names. */
 static int fits_all(const char *const *segments, size_t count, char **names, size_t name_count) {
   if (count == 0) return name_count == 0;
   if (strcmp(segments[0], "**")) return name_count > 0 && fits_segment(segments[0], names[0]) && fits_all(segments + 1, count - 1, names + 1, name_count - 1);
@@ -279,7 +286,7 @@ static int fits_all(const char *const *segments, size_t count, char **names, siz
   return 0;
 }
 
-/* Whether the first segments of a rule end where a path does: the others then decide about what is below it. */
+/* Whether the first segments of a rule match all of a path: the others then decide below it. */
 static int begins(const struct rule *rule, size_t taken, const struct names *n) {
   char *const *names = n->list;
   if (n->count == 0 || !fits_segment(rule->segments[taken - 1], names[n->count - 1])) return 0;
@@ -288,7 +295,7 @@ static int begins(const struct rule *rule, size_t taken, const struct names *n) 
   return 0;
 }
 
-/* Whether what the rest of a rule names is protected below a path. */
+/* Whether the rest of a rule protects something below a path. */
 static int protects_below(const struct rule *rule, size_t taken, struct names *n) {
   size_t count = n->count;
   int is_exact;
@@ -297,11 +304,9 @@ static int protects_below(const struct rule *rule, size_t taken, struct names *n
   return is_protecting(rule_of(n, count, &is_exact));
 }
 
-/*
- * A link gives its name to whatever is put where it leads, now or later: `ln -s x .vscode`, with x/tasks.json. Refused where a name
- * below it would be protected. Where any name fits, below .git/modules, git makes a link to see whether it can; repositories behind one
- * are held by their marks.
- */
+/* A link gives its name to everything at its target, now or later: `ln -s x .vscode`, with
+ * x/tasks.json. Refused if a name below it would be protected. Below .git/modules any name matches,
+ * and git tests links there; repositories behind one are protected by their marks. */
 static int judge_link_name(struct names *n) {
   for (size_t i = 0; i < rule_count; i++)
     for (size_t taken = 1; is_protecting(&rules[i]) && taken < rules[i].count; taken++)
@@ -333,7 +338,7 @@ static struct dirent *next_entry_of(DIR *list, char name[NAME_MAX + 1]) {
   return entry;
 }
 
-/* What cannot be read is taken for the worst. */
+/* An unreadable folder counts as having it. */
 static int has_entry(int folder, const char *glob) {
   char name[NAME_MAX + 1];
   DIR *list = list_folder(folder, ".");
@@ -349,7 +354,7 @@ static int type_of(int folder, const struct dirent *entry) {
   return fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) ? DT_UNKNOWN : IFTODT(about.st_mode);
 }
 
-/* Whether anything in a folder would be protected at its new place that was not at the old one. */
+/* Whether a folder contains something that its new place would protect and its old one did not. */
 static int judge_entries(int folder, const char *of, struct names *from, struct names *to, int depth) {
   char name[NAME_MAX + 1];
   DIR *list = depth < MAX_DEPTH && to->count < MAX_PARTS ? list_folder(folder, of) : NULL;
@@ -369,7 +374,7 @@ static int judge_entries(int folder, const char *of, struct names *from, struct 
   return error;
 }
 
-/* Whether rules are taken back for all that is below a path. */
+/* Whether a rule frees everything below a path. */
 static int is_free_below(struct names *n) {
   int is_exact;
   n->list[n->count] = "x";
@@ -377,17 +382,15 @@ static int is_free_below(struct names *n) {
   return rule && (rule->action & ACTION_MASK) == ACTION_FREE;
 }
 
-/* Whether a place further down is named as free. */
+/* Whether a rule frees a place further down. */
 static int has_free_place(struct names *n) {
   for (size_t i = 0; i < rule_count; i++)
     if (rules[i].is_absolute && (rules[i].action & ACTION_MASK) == ACTION_FREE && rules[i].count > n->count && fits_all(rules[i].segments, n->count, n->list, n->count)) return 1;
   return 0;
 }
 
-/*
- * A directory that moves brings what is below it to another name: `mv plain .git`, with plain/hooks in it, or a folder out of a package,
- * where nothing is protected. Refused where something in it would be protected that was not before.
- */
+/* A moved directory renames all below it: `mv plain .git`, with plain/hooks in it, or a folder out
+ * of a package, where nothing is protected. Refused if something in it would become protected. */
 int judge_tree(struct spot *from, const struct spot *to) {
   static struct names before, after;
   if (is_loose(to)) return 0;

@@ -1,4 +1,5 @@
-/* Inodes that this call made, that need no keeping any more, or whose names it made. Open addressing; the key of an empty place is 0. */
+/* Inodes that this call created, that need no more keeping, or whose names it created. Open
+ * addressing; key 0 is empty. */
 #define _GNU_SOURCE
 #include "broker.h"
 #include <fcntl.h>
@@ -8,10 +9,10 @@
 
 struct seen_inode {
   uint64_t inode;
-  int64_t born;    /* in nanoseconds; the number of a removed file may come again, for a file of somebody else */
+  int64_t born; /* in nanoseconds; another user's file may reuse the inode number */
   uint32_t device;
-  uint32_t number; /* of the kept file that it is now, if it is gone */
-  uint32_t links;  /* how many names this call knows of, if they are counted */
+  uint32_t number; /* the kept file that it is now, if removed */
+  uint32_t links; /* the names that this call knows of, if counted */
   uint8_t how;
 };
 
@@ -48,7 +49,7 @@ static struct seen_inode *find(const struct stat *about) {
   return at && at->inode && at->born == birth_of(about) ? at : NULL;
 }
 
-/* NULL when the table is full: an inode then counts as never seen, and is kept or copied once too often. */
+/* NULL if the table is full: the inode then counts as unseen, and is kept or copied once too often. */
 static struct seen_inode *find_or_add(const struct stat *about) {
   if (used * 2 >= capacity && grow()) return NULL;
   struct seen_inode *at = &table[slot_of(table, capacity, about->st_ino, (uint32_t)about->st_dev)];
@@ -62,7 +63,7 @@ int seen(const struct stat *about) {
   return at ? at->how : 0;
 }
 
-/* A file that the call has just made. */
+/* A file that the call has just created. */
 void see_made(int folder, const char *name) {
   struct stat made;
   uint64_t mount;
@@ -71,7 +72,8 @@ void see_made(int folder, const char *name) {
   count_links(&made);
 }
 
-/* Without a time of birth a number says nothing: what somebody makes meanwhile must not pass for the call's own. */
+/* Without a birth time an inode number proves nothing: another program's new file must not count as
+ * the call's. */
 void see(const struct stat *about, int how) {
   struct seen_inode *at = find_or_add(about);
   if (at) at->how |= (uint8_t)(at->born ? how : how & ~SEEN_MADE);
@@ -93,10 +95,9 @@ uint32_t gone_number(const struct stat *about) {
   return at ? at->number : 0;
 }
 
-/*
- * Whether a file has a name that this call did not make. It may be anywhere: in another project, in a store of packages. Only names that
- * were made here are known to be inside, and the one by which it was found; where others are could be told only by searching all roots.
- */
+/* Whether a file has a name that this call did not create. It may be anywhere: in another project,
+ * or in a package store. Only names created here, and the one that was resolved, are known to be
+ * inside; finding the others would need a search of all roots. */
 int is_shared(const struct spot *s) {
   if (S_ISDIR(s->about.st_mode)) return 0;
   const struct seen_inode *at = find(&s->about);

@@ -1,4 +1,4 @@
-/* Joins control groups: outside beside bubblewrap, and inside by waiting for the word that it is done. */
+/* Joins control groups: outside beside bubblewrap; inside, waits until that is done. */
 #define _GNU_SOURCE
 #include "init.h"
 #include <errno.h>
@@ -28,7 +28,7 @@ static int write_pid(char **files, int count, pid_t pid) {
   return 1;
 }
 
-/* Who greets, by the pid that it has out here: the kernel vouches for it. 0 when everybody at the other end is gone. */
+/* The host pid of the greeting process, as the kernel reports it; 0 at the end of the socket. */
 static pid_t greeted_by(int word) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(struct ucred))]; } credentials;
   char greeting;
@@ -44,10 +44,8 @@ static pid_t greeted_by(int word) {
   return sender.pid;
 }
 
-/*
- * To join a cgroup is to wait for all readers of a lock of the kernel's, 5 to 30 ms, so it is done beside bubblewrap, by a
- * process of its own, while that makes its namespaces. The init greets, and waits for the word before it starts anything.
- */
+/* Joining a cgroup waits 5 to 30 ms for a kernel lock, so a helper process does it while bubblewrap
+ * creates the namespaces. The init greets, and waits for the result before it starts anything. */
 static _Noreturn void join_beside(pid_t bubblewrap, char **files, int count, int word) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (!write_pid(files, count, bubblewrap)) _exit(FAULT_STATUS);
@@ -62,7 +60,7 @@ int enter_cgroups(int argc, char **argv) {
   while (rest < argc && strcmp(argv[rest], "--")) rest++;
   if (rest + 1 >= argc || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, word)) return FAULT_STATUS;
   if (setsockopt(word[1], SOL_SOCKET, SO_PASSCRED, &one, sizeof one)) return FAULT_STATUS;
-  int kept = fcntl(word[0], F_DUPFD, 10); /* above those that the caller gives */
+  int kept = fcntl(word[0], F_DUPFD, 10); /* above the caller's descriptors */
   char **with_word = calloc((size_t)(argc - rest) + 1, sizeof(char *));
   if (kept < 0 || kept > 64 || !with_word) return FAULT_STATUS;
   snprintf(name, sizeof name, "j%d", kept);
@@ -85,7 +83,7 @@ void greet_joiner(void) {
   if (joining >= 0 && send(joining, "h", 1, MSG_NOSIGNAL) != 1) fail(STEP_JOIN);
 }
 
-/* A helper that failed, or that was killed, says nothing. */
+/* A helper that failed or was killed sends nothing. */
 void wait_until_joined(void) {
   char word;
   ssize_t n;
@@ -96,6 +94,6 @@ void wait_until_joined(void) {
   if (n != 1 || word != 'j') fail(STEP_JOIN);
   close(joining);
   joining = -1;
-  /* As seen from inside, the group is the root: its name is the host's business. */
+  /* Inside, the group is the root: its name would reveal the host's. */
   if (unshare(CLONE_NEWCGROUP)) fail(STEP_JOIN);
 }

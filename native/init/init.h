@@ -1,9 +1,8 @@
-/*
- * cordon-init: what its files share. cordon-init.c is the way from the first process to the command, orders.c reads what it is
- * to do, tell.c speaks to the parent, places.c masks and pins, rights.c gives up what the command must not have, cgroups.c joins
- * them, listeners.c hands the way out to the parent and servers.c the way in, streams.c and terminal.c carry the command's bytes,
- * watch.c stays until the end.
- */
+/* Declarations shared by the files of cordon-init. cordon-init.c starts the command,
+ * setup-message.c reads the setup message, messages.c sends messages to the parent. places.c masks and
+ * pins, rights.c drops rights, cgroups.c joins control groups. listeners.c hands listeners to the
+ * parent and servers.c forwards ports. streams.c and terminal.c carry the command's bytes, watch.c
+ * waits for the end. */
 #ifndef INIT_H
 #define INIT_H
 #include "protocol.h"
@@ -21,13 +20,14 @@ struct place {
   const char *path;
   uint32_t index; /* among masks, or among pins */
   uint64_t device, inode;
-  struct { uint64_t mount, device, inode; } laid; /* what is at its path once it is laid out; zeros: nothing */
+  /* the object at its path after the mounts; zeros if absent */
+  struct { uint64_t mount, device, inode; } mounted;
   uint8_t reported, has_face, face_flags;
   const uint8_t *face;
   uint32_t face_length;
 };
 
-struct orders {
+struct setup {
   char **argv, **envp;
   size_t argc, envc;
   const char *cwd;
@@ -52,19 +52,19 @@ struct orders {
   uint32_t process_numbers, memory_share;
   int has_ids, has_terminal, has_listener, has_gate;
 };
-extern struct orders orders;
+extern struct setup setup;
 
-/* orders.c */
-void read_orders(void);
-_Noreturn void bad_orders(uint32_t offset);
+/* setup-message.c */
+void read_setup_message(void);
+_Noreturn void bad_setup(uint32_t offset);
 void read_exactly(int fd, void *into, size_t size);
 uint16_t u16_at(const uint8_t *p);
 void *allocate(size_t count, size_t size);
 
-/* tell.c */
+/* messages.c */
 extern int control;     /* the socket to the parent */
-extern int exec_report; /* in the child: where a failure before exec is told */
-void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c);
+extern int exec_report; /* in the child: receives a failure before exec */
+void send_message(uint32_t type, uint32_t a, uint32_t b, uint32_t c);
 _Noreturn void fail_at(enum step step, uint32_t index);
 _Noreturn void fail(enum step step);
 
@@ -96,7 +96,7 @@ void greet_joiner(void);
 void wait_until_joined(void);
 
 /* listeners.c */
-extern int ipc; /* kept open only where servers inside are to be reached */
+extern int ipc; /* kept open only if servers inside are to be reached */
 int send_handle(const char *message, int handle);
 void hand_over_listeners(void);
 void await_handover(void);

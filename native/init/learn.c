@@ -1,4 +1,4 @@
-/* What a command looks for in vain and what it runs: the table behind `cordon learn`. */
+/* Records missing paths and started programs for `cordon learn`. */
 #define _GNU_SOURCE
 #include "learn.h"
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 /* Mirrored by SOUGHT_KINDS in src/sandbox/bwrap/init-messages.ts. */
 enum sought { SOUGHT_LOOKUP = 1, SOUGHT_CHANGE = 2, SOUGHT_PROGRAM = 3, SOUGHT_RUN = 4, SOUGHT_LEFT_OUT = 5 };
 
-#define MAX_SOUGHT 16384         /* paths that are told: a command that makes up more is told of as such */
+#define MAX_SOUGHT 16384 /* recorded paths; the rest is only counted */
 #define MAX_SOUGHT_BYTES (2 << 20)
 #define SLOTS 32768
 #define CHANGING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
@@ -64,7 +64,7 @@ static void write_down(enum sought kind, const char *path) {
   sought_bytes += length;
 }
 
-/* Takes `.`, `..` and doubled slashes out of an absolute path, in place. */
+/* Removes `.`, `..` and doubled slashes from an absolute path, in place. */
 static void flatten(char *path) {
   char *to = path;
   for (char *from = path; *from;) {
@@ -84,7 +84,7 @@ static void flatten(char *path) {
   *to = 0;
 }
 
-/* The path of the caller's as an absolute one; 0 when it is one. */
+/* Makes a caller's path absolute. Returns 0 on success. */
 static int whole_path(const struct call *c, int at, uint64_t from, char whole[2 * PATH_MAX]) {
   static char text[PATH_MAX];
   char link[64];
@@ -108,7 +108,7 @@ static int is_there(const char *path, int flags) {
   return fstatat(AT_FDCWD, path, &about, flags) == 0;
 }
 
-/* Whether what is not there would be, but for a link that points to where nothing is shown. */
+/* Whether a missing path is a link to a path that the sandbox does not show. */
 static int ends_at_link(const char *path) {
   char above[PATH_MAX];
   struct stat about;
@@ -131,7 +131,7 @@ static void note_lookup(const struct call *c, int at, uint64_t from, enum sought
   if (!is_quiet(path) || ends_at_link(path)) write_down(kind, path);
 }
 
-/* A change that the wall refuses, or that has no folder to be made in. */
+/* A change that Landlock refuses, or whose folder is missing. */
 static void note_change(const struct call *c, int at, uint64_t from) {
   static char path[2 * PATH_MAX];
   char folder[PATH_MAX];
@@ -195,7 +195,7 @@ int learn_call(const struct call *c, int nr) {
   }
 }
 
-void learn_tell(void) {
+void learn_report(void) {
   for (size_t i = 0; i < sought_count; i++) learn_send(order[i]->kind, order[i]->path, 0);
   if (left_out) learn_send(SOUGHT_LEFT_OUT, "", left_out);
 }

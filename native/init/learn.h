@@ -1,18 +1,16 @@
-/*
- * What a command looks for and does not find, and which programs it runs, written down for `cordon learn`: each path once,
- * within bounds, told when everything is dead. Nothing is judged by it: a path is read as the caller wrote it, and may be
- * another by the time the kernel goes on.
- */
+/* Records paths that a command did not find, and programs that it ran, for `cordon learn`: each
+ * path once, within bounds, reported after all processes are dead. Nothing is judged by it: the
+ * path is the caller's text, which may change before the kernel continues. */
 #ifndef LEARN_H
 #define LEARN_H
 #include "../broker/broker.h"
 
-/* A prefix below which what is missing is missing outside as well. */
+/* A prefix below which missing paths are also missing outside. */
 int learn_take(const char *prefix);
 int learn_is_on(void);
-/* One call of the command's; 1 when it came here for this alone, and may go on. */
+/* Records one call. 1 if the call came here only for this, and may continue. */
 int learn_call(const struct call *c, int nr);
-/* Everybody is dead: all of it, by learn_send, which tell.c gives. */
-void learn_tell(void);
+/* Reports everything with learn_send, which messages.c defines. */
+void learn_report(void);
 void learn_send(uint32_t kind, const char *path, uint32_t count);
 #endif

@@ -1,4 +1,4 @@
-/* The way out: listeners inside that the parent serves, handed over as Node takes them. */
+/* Creates the listeners for proxies, and hands them to the parent as Node expects. */
 #define _GNU_SOURCE
 #include "init.h"
 #include "local-sockets.h"
@@ -12,7 +12,7 @@
 
 int ipc = -1;
 
-/* Node takes a socket from its IPC channel in this form, one line of JSON with the descriptor beside it. */
+/* Node reads a socket from its IPC channel as one line of JSON with the descriptor beside it. */
 int send_handle(const char *message, int handle) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
   memset(&rights, 0, sizeof rights);
@@ -25,7 +25,7 @@ int send_handle(const char *message, int handle) {
   return sendmsg(ipc, &packet, MSG_NOSIGNAL) == (ssize_t)text.iov_len;
 }
 
-/* Early, so that the parent gets ready for connections while the sandbox is still being furnished. */
+/* Early, so that the parent prepares for connections while the sandbox is being set up. */
 static void hand_over_listener(uint32_t bound, uint16_t port, const char *message) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(bound)};
   int one = 1;
@@ -33,19 +33,19 @@ static void hand_over_listener(uint32_t bound, uint16_t port, const char *messag
   if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one)) fail(STEP_LISTENER);
   if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 512)) fail(STEP_LISTENER);
   if (!send_handle(message, listener)) fail(STEP_HANDOVER);
-  close(listener); /* the parent holds it; nothing in here may accept its own connections */
+  close(listener); /* the parent has it; nothing inside may accept its connections */
 }
 
 void hand_over_listeners(void) {
   char message[128];
-  hand_over_listener(INADDR_LOOPBACK, orders.port, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n");
-  for (size_t i = 0; i < orders.listener_count; i++) {
-    snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"%u\"}\n", orders.listeners[i].port);
-    hand_over_listener(orders.listeners[i].address, orders.listeners[i].port, message);
+  hand_over_listener(INADDR_LOOPBACK, setup.port, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n");
+  for (size_t i = 0; i < setup.listener_count; i++) {
+    snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"%u\"}\n", setup.listeners[i].port);
+    hand_over_listener(setup.listeners[i].address, setup.listeners[i].port, message);
   }
 }
 
-/* Nothing runs before the parent has said that it has each of the listeners. */
+/* Waits until the parent has acknowledged each listener. */
 void await_handover(void) {
   static const char ack[] = "{\"cmd\":\"NODE_HANDLE_ACK\"}\n";
   char answer[sizeof ack - 1];
@@ -68,14 +68,15 @@ void await_handover(void) {
   }
 }
 
-/* A number below zero: those of 'C' are not. Where it cannot be handed over, the peer sees the connection closed. */
+/* Handles with a negative number do not answer a 'C'. If the handle cannot be sent, the peer sees
+ * the connection closed. */
 void local_sockets_hand(unsigned number, int fd) {
   char message[64];
   snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":-%u}\n", number + 1);
   if (ipc >= 0) send_handle(message, fd);
 }
 
-/* Node says for each handle that it has it; there is nothing to do about that. */
+/* Node acknowledges each handle; nothing follows from that. */
 void drain_acks(void) {
   char ignored[4096];
   ssize_t n;

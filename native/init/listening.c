@@ -1,4 +1,5 @@
-/* Which ports something in this network namespace listens on, asked of the kernel by netlink: /proc/net/tcp walks every bucket. */
+/* Asks the kernel by netlink which ports have a listener in this network namespace: /proc/net/tcp
+ * walks every bucket. */
 #define _GNU_SOURCE
 #include "listening.h"
 #include <arpa/inet.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #define LISTEN_STATE 10
-#define MOST 1024 /* a command with more listeners is not looked through to the end */
+#define MOST 1024 /* listeners that are read; the rest is ignored */
 
 static int channel = -1;
 
@@ -32,7 +33,8 @@ int listening_ends(void) {
   return fd;
 }
 
-/* True for an address where a connection to loopback would find it: any, 127.0.0.1, ::1, and both in the form of IPv6, which Java uses. */
+/* Whether a connection to loopback reaches an address: any, 127.0.0.1, ::1, and the first two
+ * IPv4-mapped, as Java uses them. */
 static int is_reachable(int family, const uint32_t *address) {
   const uint32_t loopback = htonl(INADDR_LOOPBACK);
   if (family == AF_INET) return address[0] == 0 || address[0] == loopback;
@@ -41,7 +43,7 @@ static int is_reachable(int family, const uint32_t *address) {
   return address[2] == htonl(0xffff) && (address[3] == 0 || address[3] == loopback);
 }
 
-/* Takes one port that is listened on. */
+/* Receives one port with a listener. */
 typedef void (*take_port)(uint16_t port);
 
 static void each_port(int family, take_port take) {
@@ -69,7 +71,7 @@ static void each_port(int family, take_port take) {
       take(ntohs(one->id.idiag_sport));
     }
   }
-  /* The rest of a dump would be read as the next one's. */
+  /* The rest of a dump would be read as part of the next. */
   close(channel);
   listening_open();
 }

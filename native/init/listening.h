@@ -4,10 +4,11 @@
 #include <stdint.h>
 
 int listening_open(void);
-/* A descriptor that can be read after a TCP socket of this namespace is gone; -1 where the kernel does not tell. */
+/* A descriptor that is readable after a TCP socket of this namespace is gone; -1 if the kernel does
+ * not report it. */
 int listening_ends(void);
-/* Sets found[i] where something listens on ports[i] that a connection to loopback would reach. */
+/* Sets found[i] if a connection to loopback would reach a listener on ports[i]. */
 void listening_find(const uint16_t *ports, size_t count, uint8_t *found);
-/* The ports that something listens on so, each once, as many as there is space for; how many. */
+/* The ports with such a listener, each once, up to the capacity; returns their number. */
 size_t listening_all(uint16_t *ports, size_t capacity);
 #endif

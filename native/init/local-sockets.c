@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define AT_ONCE 16 /* connections taken in one round, so that the rest of the loop has its turn */
+#define AT_ONCE 16 /* connections accepted in one round, so that the loop continues */
 
 static struct sockaddr_un addresses[LOCAL_SOCKETS];
 static int listeners[LOCAL_SOCKETS];

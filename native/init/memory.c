@@ -1,9 +1,7 @@
-/*
- * Keeps a sandbox from using up the machine's memory where no control group does: joining one takes the kernel tens of
- * milliseconds at every start, and a limit on a process's data stops sanitizers, which map terabytes that they never touch.
- * What all processes hold is counted only when the machine as a whole uses more than the limit; until then one read tells how
- * long it takes at least to get there.
- */
+/* Limits the memory of a sandbox without a control group. Joining one takes tens of milliseconds at
+ * every start, and RLIMIT_DATA stops sanitizers, which map terabytes that they never touch. The
+ * processes are added up only if the machine as a whole uses more than the limit. Until then one
+ * read says how long reaching it takes at least. */
 #define _GNU_SOURCE
 #include "memory.h"
 #include <dirent.h>
@@ -13,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KIB_PER_MS 8192 /* more than a machine of today can fill */
+#define KIB_PER_MS 8192 /* more than any machine can fill */
 #define SHORTEST_MS 20
 #define LONGEST_MS 1000
-#define LOOKS_BEFORE_THE_END 5 /* the memory of a process that was killed is not free at once */
+#define CHECKS_BEFORE_THE_END 5 /* the memory of a killed process is not free at once */
 
 static uint64_t limit, shared_at_start; /* KiB */
-static uint64_t next_look;
-static int looks_over;
+static uint64_t next_check;
+static int checks_over;
 
 static uint64_t value_of(const char *text, const char *name) {
   const char *at = strstr(text, name);
@@ -56,8 +54,8 @@ int memory_open(uint32_t thousandths) {
 
 uint64_t memory_limit(void) { return limit; }
 
-/* What a process holds for itself, in KiB. */
-static uint64_t held_by(const char *pid) {
+/* The private memory of a process, in KiB. */
+static uint64_t used_by(const char *pid) {
   char path[64], text[128];
   unsigned long long resident = 0, shared = 0;
   snprintf(path, sizeof path, "/proc/%.20s/statm", pid);
@@ -78,10 +76,10 @@ static uint64_t held_by_all(pid_t *largest, uint64_t *most) {
   for (struct dirent *entry; (entry = readdir(all));) {
     int pid = atoi(entry->d_name);
     if (pid <= 1) continue;
-    uint64_t held = held_by(entry->d_name);
-    sum += held;
-    if (held > *most) {
-      *most = held;
+    uint64_t used = used_by(entry->d_name);
+    sum += used;
+    if (used > *most) {
+      *most = used;
       *largest = pid;
     }
   }
@@ -92,26 +90,26 @@ static uint64_t held_by_all(pid_t *largest, uint64_t *most) {
 static pid_t judge(const struct machine *m) {
   pid_t largest = 0;
   uint64_t most = 0, sum = held_by_all(&largest, &most);
-  /* Files in memory belong to no process: those of the private /tmp, and those that have no name at all. */
+  /* Files in memory belong to no process: those of the private /tmp, and unnamed ones. */
   if (m->shared > shared_at_start) sum += m->shared - shared_at_start;
   if (sum <= limit) {
-    looks_over = 0;
+    checks_over = 0;
     return 0;
   }
-  return looks_over++ < LOOKS_BEFORE_THE_END && most > limit / 4 ? largest : -1;
+  return checks_over++ < CHECKS_BEFORE_THE_END && most > limit / 4 ? largest : -1;
 }
 
-pid_t memory_look(uint64_t now, int *next) {
+pid_t memory_check(uint64_t now, int *next) {
   pid_t found = 0;
-  if (now >= next_look) {
+  if (now >= next_check) {
     struct machine m;
     uint64_t wait = SHORTEST_MS;
     if (!read_machine(&m)) {
       if (m.used > limit) found = judge(&m);
       else wait = (limit - m.used) / KIB_PER_MS;
     }
-    next_look = now + (wait < SHORTEST_MS ? SHORTEST_MS : wait > LONGEST_MS ? LONGEST_MS : wait);
+    next_check = now + (wait < SHORTEST_MS ? SHORTEST_MS : wait > LONGEST_MS ? LONGEST_MS : wait);
   }
-  *next = (int)(next_look - now);
+  *next = (int)(next_check - now);
   return found;
 }

@@ -3,12 +3,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The sandbox may use this many thousandths of the machine's memory. Returns -1 where the kernel does not say how much that is. */
+/* Limits the sandbox to so many thousandths of the machine's memory. Returns -1 if the kernel does
+ * not report the total. */
 int memory_open(uint32_t thousandths);
-/*
- * Looks when it is time to; *next is the milliseconds until then. Returns 0 within the limit, the process that uses the most where
- * ending it helps, or -1 where only the end of everything does.
- */
-pid_t memory_look(uint64_t now, int *next);
+/* Checks if it is time to; *next is the milliseconds until then. Returns 0 within the limit, the
+ * largest process if ending it helps, or -1 if only ending everything does. */
+pid_t memory_check(uint64_t now, int *next);
 uint64_t memory_limit(void);
 #endif

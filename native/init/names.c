@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 #define MAX_NAMES 1024
-#define MAX_TOLD 256 /* a command that walks through names is told of no further */
+#define MAX_REPORTED 256 /* reported names at most */
 #define MAX_NAME 255
 #define QUERY 1232
 
 static struct { uint32_t address; const char *name; } known[MAX_NAMES];
 static size_t known_count;
-static char *told[MAX_TOLD];
-static size_t told_count;
+static char *reported[MAX_REPORTED];
+static size_t reported_count;
 
 static int datagrams = -1, streams = -1, refusals = -1;
 
@@ -38,14 +38,14 @@ int names_add(uint32_t address, const char *name) {
   return 0;
 }
 
-static void tell_once(uint32_t kind, const char *name, uint16_t port) {
+static void report_once(uint32_t kind, const char *name, uint16_t port) {
   char line[MAX_NAME + 16];
   snprintf(line, sizeof line, "%u %u %s", kind, port, name);
-  for (size_t i = 0; i < told_count; i++)
-    if (!strcmp(told[i], line)) return;
-  if (told_count == MAX_TOLD || !(told[told_count] = strdup(line))) return;
-  told_count++;
-  names_tell(kind, name, port);
+  for (size_t i = 0; i < reported_count; i++)
+    if (!strcmp(reported[i], line)) return;
+  if (reported_count == MAX_REPORTED || !(reported[reported_count] = strdup(line))) return;
+  reported_count++;
+  names_report(kind, name, port);
 }
 
 static int open_socket(int type, uint16_t port) {
@@ -71,7 +71,7 @@ int names_open(uint16_t port) {
   return datagrams < 0 || streams < 0 || (port && refusals < 0) ? -1 : 0;
 }
 
-/* The name of the first question in lower case, with dots; returns where the question ends, or 0. */
+/* The name in the first question, in lower case with dots; returns the end of the question, or 0. */
 static size_t read_question(const uint8_t *query, size_t length, char *name, uint16_t *type) {
   size_t at = 12, used = 0;
   if (length < 17 || (query[2] & 0xf8) || query[4] || query[5] != 1) return 0;
@@ -83,7 +83,7 @@ static size_t read_question(const uint8_t *query, size_t length, char *name, uin
     if (used) name[used++] = '.';
     for (size_t i = 0; i < label; i++, at++) {
       uint8_t c = query[at];
-      /* What is not a host's name is no one's, and is not shown to people as it came. */
+      /* A name with other characters is not a host's, and is not shown to people unchanged. */
       int plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
       name[used++] = c >= 'A' && c <= 'Z' ? (char)(c | 32) : plain ? (char)c : '?';
     }
@@ -94,7 +94,7 @@ static size_t read_question(const uint8_t *query, size_t length, char *name, uin
   return at + 4;
 }
 
-/* `ending` starts with its dot: something must be before it. */
+/* `ending` starts with its dot: a label must be before it. */
 static int is_below(const char *name, const char *ending) {
   size_t length = strlen(name), cut = strlen(ending);
   return ending[0] == '.' && length > cut && !strcmp(name + length - cut, ending);
@@ -116,7 +116,8 @@ static int is_own(const char *name) {
   return !gethostname(host, sizeof host) && !strcasecmp(host, name);
 }
 
-/* Answers a query in place; returns the length of the answer, 0 for one that is none. The space takes 16 bytes more. */
+/* Answers a query in place; returns the length of the answer, 0 for an invalid query. The buffer
+ * needs 16 more bytes. */
 static size_t answer_query(uint8_t *query, size_t length) {
   char name[MAX_NAME + 1];
   uint16_t type;
@@ -124,8 +125,8 @@ static size_t answer_query(uint8_t *query, size_t length) {
   if (!end) return 0;
   uint32_t address = address_of(name);
   int known_name = address != 0;
-  if (!known_name && !is_own(name)) tell_once(0, name, 0);
-  query[2] = 0x84 | (query[2] & 1); /* an answer, with authority */
+  if (!known_name && !is_own(name)) report_once(0, name, 0);
+  query[2] = 0x84 | (query[2] & 1); /* an authoritative answer */
   query[3] = (uint8_t)(0x80 | (known_name ? 0 : 3));
   memset(query + 6, 0, 6);
   if (!known_name || type != 1) return end;
@@ -155,7 +156,7 @@ static void drop(struct client *c) {
 static void take_client(int listener, enum speech speech) {
   int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) return;
-  /* Round and round: who stays longest makes space. */
+  /* Round robin: the oldest client is closed. */
   struct client *c = &clients[next_client++ % NAMES_CLIENTS];
   if (c->fd >= 0) drop(c);
   c->fd = fd;
@@ -164,7 +165,7 @@ static void take_client(int listener, enum speech speech) {
 }
 
 static void say(struct client *c, const void *bytes, size_t length) {
-  /* Into an empty buffer of a connection that no one has written to: it fits, or the peer is gone. */
+  /* The buffer of a new connection is empty: it fits, or the peer is gone. */
   if (send(c->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)length) drop(c);
 }
 
@@ -172,11 +173,11 @@ static void end_with(struct client *c, const void *bytes, size_t length) {
   say(c, bytes, length);
   if (c->fd < 0) return;
   shutdown(c->fd, SHUT_WR);
-  c->speech = SPEECH_DONE; /* what still comes is read away, so that the peer sees the answer and not a reset */
+  c->speech = SPEECH_DONE; /* read the rest, so that the peer sees the answer and not a reset */
 }
 
 /* `host`, `host:port` or `[address]:port`, up to `end`. */
-static void tell_authority(const char *at, const char *end, uint16_t port) {
+static void report_authority(const char *at, const char *end, uint16_t port) {
   char name[MAX_NAME + 1];
   size_t length = 0;
   const char *stop = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : NULL;
@@ -186,7 +187,7 @@ static void tell_authority(const char *at, const char *end, uint16_t port) {
   for (; at < stop && length < MAX_NAME; at++) name[length++] = *at >= 'A' && *at <= 'Z' ? (char)(*at | 32) : *at > ' ' && *at < 127 ? *at : '?';
   name[length] = 0;
   if (colon) port = (uint16_t)atoi(colon + 1);
-  if (length) tell_once(1, name, port);
+  if (length) report_once(1, name, port);
 }
 
 static void refuse_request(struct client *c) {
@@ -202,7 +203,7 @@ static void refuse_request(struct client *c) {
     const char *scheme = tunnel ? NULL : memmem(target, (size_t)(stop - target), "://", 3);
     const char *from = scheme ? scheme + 3 : target;
     const char *slash = memchr(from, '/', (size_t)(stop - from));
-    if (tunnel || scheme) tell_authority(from, slash ? slash : stop, tunnel ? 443 : 80);
+    if (tunnel || scheme) report_authority(from, slash ? slash : stop, tunnel ? 443 : 80);
   }
   end_with(c, refusal, sizeof refusal - 1);
 }
@@ -217,7 +218,7 @@ static void refuse_socks(struct client *c) {
   char name[MAX_NAME + 1] = "?";
   if (c->bytes[3] == 3) snprintf(name, sizeof name, "%.*s", (int)c->bytes[4], (const char *)c->bytes + 5);
   else inet_ntop(c->bytes[3] == 1 ? AF_INET : AF_INET6, c->bytes + 4, name, sizeof name);
-  tell_authority(name, name + strlen(name), port);
+  report_authority(name, name + strlen(name), port);
   end_with(c, refusal, sizeof refusal);
 }
 

@@ -1,4 +1,4 @@
-/* What the sandbox shows of the machine: masks instead of secrets, pins over what must stay as it is, and who opened a mask. */
+/* Mounts masks over secrets and pins over protected paths, and reports opened masks. */
 #define _GNU_SOURCE
 #include "init.h"
 #include "../bare/bare.h"
@@ -20,20 +20,19 @@
 
 void make_readonly(const char *path, int recursive) {
   struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
-  /* mount_setattr adds one flag and keeps the others; a bind remount would have to repeat flags that are locked. */
+  /* mount_setattr adds one flag and keeps the others; a bind remount must repeat locked flags. */
   if (syscall(SYS_mount_setattr, AT_FDCWD, path, recursive ? AT_RECURSIVE : 0, &attr, sizeof attr)) fail(STEP_READONLY);
 }
 
-/* Orders name canonical paths: a symlink on the way means that the tree was changed after it was checked. */
+/* The setup message has canonical paths: a symlink means that the tree changed after the check. */
 int open_place(const char *path) {
   struct open_how how = {.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW, .resolve = RESOLVE_NO_SYMLINKS};
   return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 }
 
-/*
- * True for a place behind a directory of somebody else that this user cannot pass: neither can the command, which has
- * the same user and no more rights. A closed directory of the user's own does not count: the command could open it.
- */
+/* Whether another user's directory bars this user from the place: then the command cannot pass
+ * either, with the same user and no more rights. The user's own closed directory does not count:
+ * the command could open it. */
 int is_out_of_reach(const char *path) {
   char at[4096];
   struct stat about;
@@ -50,16 +49,17 @@ int is_out_of_reach(const char *path) {
   return closed_by_other;
 }
 
-/* bubblewrap binds by name and follows links: a name that was moved in the meantime shows something else, or shows it no longer. */
+/* bubblewrap binds by name and follows links: after a move the name shows something else, or
+ * nothing. */
 void check_bound(void) {
-  for (size_t i = 0; i < orders.bound_count; i++) {
-    const struct place *p = &orders.bound[i];
+  for (size_t i = 0; i < setup.bound_count; i++) {
+    const struct place *p = &setup.bound[i];
     struct stat found;
     if (lstat(p->path, &found)) {
       if (is_out_of_reach(p->path)) continue;
       fail_at(STEP_PLACE, (uint32_t)i);
     }
-    /* Where bubblewrap shows nothing, what was checked may have been a link already. */
+    /* Without a mount, the checked object may have been a link already. */
     int place = bare_is_on() ? open_place(p->path) : -1;
     int good = found.st_dev == p->device && found.st_ino == p->inode && (!bare_is_on() || (place >= 0 && !S_ISLNK(found.st_mode)));
     if (place >= 0) close(place);
@@ -75,7 +75,8 @@ static void attach(int tree, int place, enum step step, uint32_t index) {
   close(place);
 }
 
-/* Every change goes through the broker, which keeps in place what is only to stay there: mounts would part what is one. */
+/* The broker performs every change, so it keeps this object in place: a mount would split the tree
+ * into two. */
 static int is_brokers(const struct place *p) {
   return p->kind == 'p' && !(p->flags & 1) && broker_is_on();
 }
@@ -93,19 +94,17 @@ static void pin(const struct place *p) {
   attach(tree, place, STEP_PIN, p->index);
 }
 
-/*
- * Every mask is an empty file or directory of its own in a private tmpfs. One watch on the tmpfs's root sees an open
- * of any of them, with its name, because an inotify event goes to the directory that holds the opened name. They can
- * be opened (0444): an open that fails makes no event.
- */
+/* Each mask is an empty file or directory in a private tmpfs. One watch on the tmpfs's root reports
+ * each open by name, because an inotify event also goes to the directory of the opened file. Masks
+ * are readable (0444): a failed open makes no event. */
 static dev_t stage_device;
 
 int mask_all(void) {
-  if (orders.place_count == 0) return -1;
-  int *targets = allocate(orders.place_count, sizeof(int));
+  if (setup.place_count == 0) return -1;
+  int *targets = allocate(setup.place_count, sizeof(int));
   int stage = -1, watch = -1, watched = 0;
   int own = -1;
-  if (orders.mask_count) {
+  if (setup.mask_count) {
     own = (int)syscall(SYS_open_tree, AT_FDCWD, STAGE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     if (own < 0) fail(STEP_STAGE);
     if (mount("cordon", STAGE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755,size=0,nr_inodes=0")) fail(STEP_STAGE);
@@ -113,13 +112,14 @@ int mask_all(void) {
     struct stat about;
     if (stage < 0 || fstat(stage, &about)) fail(STEP_STAGE);
     stage_device = about.st_dev;
-    for (size_t i = 0; i < orders.place_count; i++) {
-      struct place *p = &orders.places[i];
+    for (size_t i = 0; i < setup.place_count; i++) {
+      struct place *p = &setup.places[i];
       targets[i] = -1;
       if (p->kind != 'm') continue;
       struct stat target;
       char name[16];
-      /* The plan keeps masks out of masks, and pins keep names in place, so looking ahead of the binds is sound. */
+      /* The plan never nests masks, and pins keep names in place, so the check may come before the
+       * binds. */
       if (lstat(p->path, &target)) {
         int may_be_missing = (p->flags & 1) && errno == ENOENT;
         if (!may_be_missing && !is_out_of_reach(p->path)) fail_at(STEP_MASK, p->index);
@@ -131,7 +131,8 @@ int mask_all(void) {
       if (S_ISDIR(target.st_mode)) {
         if (mkdirat(stage, name, 0555)) fail(STEP_STAGE);
       } else {
-        /* What git would take for a change has its own face, or none that can be opened: an empty one could be committed. */
+        /* A file that git would report as changed has a face, or cannot be opened: an empty one
+         * could be committed. */
         mode_t mode = p->face_flags & 2 ? 0 : p->face_flags & 1 ? 0555 : 0444;
         int file = openat(stage, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
         if (file < 0) fail(STEP_STAGE);
@@ -143,17 +144,18 @@ int mask_all(void) {
         close(file);
       }
     }
-    /* Without a watch the masks hold all the same; the parent reports it. */
+    /* Masks work without a watch; the parent reports it. */
     if (watched) watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watch >= 0 && inotify_add_watch(watch, STAGE, IN_OPEN) < 0) {
       close(watch);
       watch = -1;
     }
-    /* The superblock itself turns read-only, so that every bind of it is, at one call instead of thousands. */
+    /* Remounts the superblock itself read-only, and so every bind of it: one call instead of
+     * thousands. */
     if (mount(NULL, STAGE, NULL, MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)) fail(STEP_STAGE);
   }
-  for (size_t i = 0; i < orders.place_count; i++) {
-    struct place *p = &orders.places[i];
+  for (size_t i = 0; i < setup.place_count; i++) {
+    struct place *p = &setup.places[i];
     if (p->kind == 'p') {
       pin(p);
       continue;
@@ -162,7 +164,7 @@ int mask_all(void) {
     char name[16];
     int place = open_place(p->path);
     if (place < 0) fail_at(STEP_MASK, p->index);
-    /* Another process may swap directories while this one starts, and a mask on a decoy leaves the secret open. */
+    /* A swapped directory could leave the mask on a decoy and the secret visible. */
     struct stat found;
     if ((p->flags & 4) && (fstat(place, &found) || found.st_dev != p->device || found.st_ino != p->inode)) {
       errno = ESTALE;
@@ -174,7 +176,7 @@ int mask_all(void) {
     attach(tree, place, STEP_MASK, p->index);
   }
   if (stage >= 0) {
-    /* Covered by the sandbox's own, not unmounted: an unmount waits for the kernel's readers, half a millisecond. */
+    /* Covered, not unmounted: an unmount waits half a millisecond for the kernel's readers. */
     int over = open(STAGE, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (over < 0) fail(STEP_STAGE);
     attach(own, over, STEP_STAGE, 0);
@@ -184,36 +186,35 @@ int mask_all(void) {
   return watch;
 }
 
-/* What is at a place: by its mount, a mask is distinguished from the file that it hides. All zeros where nothing is, or it is out of reach. */
-static void look_at(struct place *p) {
+/* Records the object at a place by its mount, which distinguishes a mask from its file. All zeros
+ * if absent or out of reach. */
+static void record_place(struct place *p) {
   struct statx found;
   int place = open_place(p->path);
-  memset(&p->laid, 0, sizeof p->laid);
+  memset(&p->mounted, 0, sizeof p->mounted);
   if (place < 0 && (errno == ENOENT || is_out_of_reach(p->path))) return;
   if (place < 0 || syscall(SYS_statx, place, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &found) || !(found.stx_mask & STATX_MNT_ID))
     fail_at(p->kind == 'm' ? STEP_MASK : STEP_PIN, p->index);
-  p->laid.mount = found.stx_mnt_id;
-  p->laid.device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
-  p->laid.inode = found.stx_ino;
+  p->mounted.mount = found.stx_mnt_id;
+  p->mounted.device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
+  p->mounted.inode = found.stx_ino;
   close(place);
 }
 
 void note_places(void) {
-  for (size_t i = 0; i < orders.place_count; i++)
-    if (!is_brokers(&orders.places[i])) look_at(&orders.places[i]);
+  for (size_t i = 0; i < setup.place_count; i++)
+    if (!is_brokers(&setup.places[i])) record_place(&setup.places[i]);
 }
 
-/*
- * After a wait: what the host removed or replaced meanwhile took its mask or pin along, and what it made in the place may have the same
- * number, so that no one who looks from outside can tell.
- */
+/* Checks again after a wait: a file that the host replaced took its mask or pin along. The new file
+ * may have the same inode number, so it cannot be noticed from outside. */
 void check_places(void) {
   check_bound();
-  for (size_t i = 0; i < orders.place_count; i++) {
-    struct place *p = &orders.places[i], before = *p;
+  for (size_t i = 0; i < setup.place_count; i++) {
+    struct place *p = &setup.places[i], before = *p;
     if (is_brokers(p)) continue;
-    look_at(p);
-    if (!memcmp(&before.laid, &p->laid, sizeof p->laid)) continue;
+    record_place(p);
+    if (!memcmp(&before.mounted, &p->mounted, sizeof p->mounted)) continue;
     errno = ESTALE;
     fail_at(p->kind == 'm' ? STEP_MASK : STEP_PIN, p->index);
   }
@@ -222,13 +223,13 @@ void check_places(void) {
 static struct place **masks; /* by index */
 
 void index_masks(void) {
-  masks = allocate(orders.mask_count + 1, sizeof *masks);
-  for (size_t i = 0; i < orders.place_count; i++)
-    if (orders.places[i].kind == 'm') masks[orders.places[i].index] = &orders.places[i];
+  masks = allocate(setup.mask_count + 1, sizeof *masks);
+  for (size_t i = 0; i < setup.place_count; i++)
+    if (setup.places[i].kind == 'm') masks[setup.places[i].index] = &setup.places[i];
 }
 
 int has_watched_masks(void) {
-  for (size_t i = 0; i < orders.mask_count; i++)
+  for (size_t i = 0; i < setup.mask_count; i++)
     if (!(masks[i]->flags & 2)) return 1;
   return 0;
 }
@@ -242,21 +243,23 @@ void report_opens(int watch) {
       at += sizeof *event + event->len;
       if (event->len == 0 || event->name[0] != 'm') continue;
       unsigned long index = strtoul(event->name + 1, NULL, 10);
-      if (index >= orders.mask_count || (masks[index]->reported & 1)) continue;
-      masks[index]->reported |= 1; /* once each: a search of the whole tree opens them over and over */
-      tell('V', (uint32_t)index, 0, 0);
+      if (index >= setup.mask_count || (masks[index]->reported & 1)) continue;
+      masks[index]->reported |= 1; /* once each: a search of the tree opens them repeatedly */
+      send_message('V', (uint32_t)index, 0, 0);
     }
   }
 }
 
-/* Nothing in here can change a mount, so a change means that the host replaced a masked file and its mask went with it. */
+/* Mounts cannot be changed inside, so a change means that the host replaced a masked file, which
+ * removed the mask. */
 void report_lifted(void) {
-  for (size_t i = 0; i < orders.place_count; i++) {
-    struct place *p = &orders.places[i];
+  for (size_t i = 0; i < setup.place_count; i++) {
+    struct place *p = &setup.places[i];
     struct stat now;
-    /* Gone, or moved by the command together with its mask, shows nothing; something else in its place does. */
+    /* A missing file, or one that the command moved with its mask, shows nothing; another object
+     * there does. */
     if (p->kind != 'm' || (p->flags & 3) || (p->reported & 2) || lstat(p->path, &now) || now.st_dev == stage_device) continue;
     p->reported |= 2;
-    tell('V', p->index, 1, 0);
+    send_message('V', p->index, 1, 0);
   }
 }

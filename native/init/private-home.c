@@ -1,4 +1,4 @@
-/* A walk through the private home, once, at the end. */
+/* Lists the files of the private home, once, at the end. */
 #define _GNU_SOURCE
 #include "private-home.h"
 #include <dirent.h>
@@ -10,19 +10,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_TOLD 64
-#define MAX_LOOKED_AT 2048
+#define MAX_REPORTED 64
+#define MAX_VISITED 2048
 #define MAX_DEPTH 4
 
 static const char *home;
 static struct timespec start;
-static unsigned told, looked_at;
+static unsigned reported, visited;
 
 void private_home_take(const char *path) { home = path; }
 
 int private_home_is_on(void) { return home != NULL; }
 
-/* Files carry the coarse time, which lags: by the exact one the first file of a command would be older than the command. */
+/* File times are coarse and lag: by the exact clock the first file would be older than the command. */
 void private_home_start(void) { clock_gettime(CLOCK_REALTIME_COARSE, &start); }
 
 static int is_new(const struct stat *about) {
@@ -30,7 +30,7 @@ static int is_new(const struct stat *about) {
   return about->st_ctim.tv_nsec >= start.tv_nsec;
 }
 
-/* What is mounted in it is on another file system, and stays. */
+/* Other file systems are skipped. */
 static void walk(int folder, dev_t device, const char *above, int depth) {
   char path[PATH_MAX];
   struct stat about;
@@ -39,24 +39,24 @@ static void walk(int folder, dev_t device, const char *above, int depth) {
     close(folder);
     return;
   }
-  for (struct dirent *entry; told < MAX_TOLD && looked_at < MAX_LOOKED_AT && (entry = readdir(entries));) {
+  for (struct dirent *entry; reported < MAX_REPORTED && visited < MAX_VISITED && (entry = readdir(entries));) {
     const char *name = entry->d_name;
     if (!strcmp(name, ".") || !strcmp(name, "..")) continue;
-    looked_at++;
+    visited++;
     if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) || about.st_dev != device) continue;
     if ((size_t)snprintf(path, sizeof path, "%s%s%s", above, *above ? "/" : "", name) >= sizeof path) continue;
     if (S_ISDIR(about.st_mode) && depth < MAX_DEPTH) {
       int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       if (below >= 0) walk(below, device, path, depth + 1);
     } else if (S_ISREG(about.st_mode) && is_new(&about)) {
-      told++;
+      reported++;
       private_home_send(path);
     }
   }
   closedir(entries);
 }
 
-void private_home_tell(void) {
+void private_home_report(void) {
   struct stat about;
   int folder = home ? open(home, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
   if (folder < 0) return;

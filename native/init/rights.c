@@ -1,4 +1,4 @@
-/* What the command does not get: other numbers of processes, the mounts, capabilities, more than its limits. */
+/* Drops what the command must not have: other pid numbers, mounts, capabilities, higher limits. */
 #define _GNU_SOURCE
 #include "init.h"
 #include "../bare/bare.h"
@@ -23,7 +23,7 @@ void write_at(int dir, const char *name, const char *text, enum step step) {
   close(fd);
 }
 
-/* Only where the number is the pid namespace's own: before Linux 6.14 root would change the host's. */
+/* Only if the limit belongs to the pid namespace: before Linux 6.14 root would change the host's. */
 void limit_process_numbers(int proc) {
   struct utsname kernel;
   int major = 0, minor = 0;
@@ -33,14 +33,12 @@ void limit_process_numbers(int proc) {
     errno = ENOTSUP;
     fail(STEP_LIMITS);
   }
-  snprintf(text, sizeof text, "%u", orders.process_numbers);
+  snprintf(text, sizeof text, "%u", setup.process_numbers);
   write_at(proc, "sys/kernel/pid_max", text, STEP_LIMITS);
 }
 
-/*
- * The kernel counts watches for all of a person's programs together: half of them stay for their editor. Kernels without the
- * file of the namespace leave nothing to write.
- */
+/* The kernel counts watches for all programs of a user: half remain for their editor. Kernels
+ * without the namespace's file are left alone. */
 static void limit_watches(int proc, const char *of_machine, const char *of_namespace) {
   char text[32];
   int from = openat(proc, of_machine, O_RDONLY | O_CLOEXEC), to = openat(proc, of_namespace, O_WRONLY | O_CLOEXEC);
@@ -54,29 +52,29 @@ static void limit_watches(int proc, const char *of_machine, const char *of_names
   if (to >= 0) close(to);
 }
 
-/*
- * The second user namespace. In it the command has its own uid again, and none of the rights over the mounts, which
- * belong to the first: a mask cannot be unmounted even by a process that regained capabilities.
- */
+/* Creates the second user namespace. There the command has its uid again, but no rights over the
+ * mounts, which belong to the first: even a process that regains capabilities cannot unmount a
+ * mask. */
 void leave_mount_owner(int proc) {
   char map[32];
-  /* One more namespace may be made below this one: ours. The limit is on the owner, so nothing further down lifts it. */
+  /* One more namespace may be created below this one: ours. The limit is the owner's, so nothing
+   * further down raises it. */
   write_at(proc, "sys/user/max_user_namespaces", "1", STEP_NESTING);
   if (unshare(CLONE_NEWUSER)) fail(STEP_USERNS);
-  snprintf(map, sizeof map, "%u 0 1", orders.uid);
+  snprintf(map, sizeof map, "%u 0 1", setup.uid);
   write_at(proc, "self/uid_map", map, STEP_IDS);
-  snprintf(map, sizeof map, "%u 0 1", orders.gid);
+  snprintf(map, sizeof map, "%u 0 1", setup.gid);
   write_at(proc, "self/gid_map", map, STEP_IDS);
   write_at(proc, "sys/user/max_user_namespaces", "0", STEP_NESTING);
   limit_watches(proc, "sys/fs/inotify/max_user_watches", "sys/user/max_inotify_watches");
   limit_watches(proc, "sys/fs/inotify/max_user_instances", "sys/user/max_inotify_instances");
-  if (getuid() != orders.uid || geteuid() != orders.uid || getgid() != orders.gid) {
+  if (getuid() != setup.uid || geteuid() != setup.uid || getgid() != setup.gid) {
     errno = EPERM;
     fail(STEP_IDS);
   }
 }
 
-/* With the broker, this process reads the memory of the command's, of those too that do not let themselves be traced. */
+/* With the broker, this process reads the memory of all the command's processes, dumpable or not. */
 void keep_capability(int cap, int keeps) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct wanted[2], now[2];
@@ -89,7 +87,8 @@ void keep_capability(int cap, int keeps) {
   }
 }
 
-/* Without namespaces there may be nothing to drop, nor a right to drop it. With no_new_privs nothing comes back but root's own set. */
+/* Without namespaces there may be nothing to drop, and no right to drop it. With no_new_privs only
+ * root regains capabilities. */
 static int has_nothing_to_drop(void) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct now[2];
@@ -108,7 +107,8 @@ static int has_capability(int cap) {
 
 void drop_capabilities(void) {
   if (bare_is_on() && has_nothing_to_drop()) return;
-  /* uid 0 regains the bounding set at each exec, so the set is emptied and the root rule switched off and locked. */
+  /* uid 0 regains the bounding set at each exec, so empty the set, disable the root rule and lock
+   * it. */
   unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
                        SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) || prctl(PR_SET_SECUREBITS, bits, 0, 0, 0)) fail(STEP_CAPABILITIES);
@@ -117,18 +117,21 @@ void drop_capabilities(void) {
   keep_capability(CAP_SYS_PTRACE, broker_is_on() && has_capability(CAP_SYS_PTRACE));
 }
 
-/* The filter keeps the core limit from being changed, so it comes before the filter; the others bind the command alone. */
+/* The filter refuses later changes to the core limit, so that limit comes first; the others apply
+ * to the command alone. */
 void set_limits(int core) {
-  for (size_t i = 0; i < orders.limit_count; i++) {
-    struct rlimit now, wanted = {orders.limits[i].limit, orders.limits[i].limit};
-    if ((orders.limits[i].which == RLIMIT_CORE) != core) continue;
-    if (orders.limits[i].which == RLIMIT_NPROC && bare_is_on()) continue; /* counts all that the person runs: bare/tree.c counts the command's */
-    if (getrlimit((int)orders.limits[i].which, &now)) fail(STEP_LIMITS);
+  for (size_t i = 0; i < setup.limit_count; i++) {
+    struct rlimit now, wanted = {setup.limits[i].limit, setup.limits[i].limit};
+    if ((setup.limits[i].which == RLIMIT_CORE) != core) continue;
+    /* counts all processes of the user: bare/tree.c counts the command's */
+    if (setup.limits[i].which == RLIMIT_NPROC && bare_is_on()) continue;
+    if (getrlimit((int)setup.limits[i].which, &now)) fail(STEP_LIMITS);
     if (wanted.rlim_max > now.rlim_max) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
-    /* Programs that use select() rely on the low soft limit, and those that need more raise it themselves. */
-    if (orders.limits[i].which == RLIMIT_NOFILE && now.rlim_cur < wanted.rlim_cur) wanted.rlim_cur = now.rlim_cur;
-    /* At the soft limit of processor time comes its own signal, which tells what ended the process; at the other one, the end. */
-    if (orders.limits[i].which == RLIMIT_CPU && wanted.rlim_max < now.rlim_max) wanted.rlim_max++;
-    if (setrlimit((int)orders.limits[i].which, &wanted)) fail(STEP_LIMITS);
+    /* Programs that use select() need the low soft limit; others raise it themselves. */
+    if (setup.limits[i].which == RLIMIT_NOFILE && now.rlim_cur < wanted.rlim_cur) wanted.rlim_cur = now.rlim_cur;
+    /* At the soft limit of processor time the kernel sends SIGXCPU, which names the cause; at the
+     * hard limit, SIGKILL. */
+    if (setup.limits[i].which == RLIMIT_CPU && wanted.rlim_max < now.rlim_max) wanted.rlim_max++;
+    if (setrlimit((int)setup.limits[i].which, &wanted)) fail(STEP_LIMITS);
   }
 }

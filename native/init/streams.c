@@ -1,4 +1,4 @@
-/* The command's streams: the caller's own where they carry bytes and nothing else, and pipes that are relayed where not. */
+/* The command's streams: the caller's if they only carry bytes, otherwise pipes that are relayed. */
 #define _GNU_SOURCE
 #include "init.h"
 #include <errno.h>
@@ -12,7 +12,8 @@
 
 int is_blocked(void) { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-/* Returns 0 once the writing side is gone. fds 0 and 1 are sockets in terminal mode (checked), so MSG_DONTWAIT holds. */
+/* Returns 0 when the writing side is closed. In terminal mode fds 0 and 1 are sockets, so
+ * MSG_DONTWAIT works. */
 int flush_relay(struct relay *r, int fd, int is_socket) {
   while (r->from < r->to) {
     ssize_t n = is_socket ? send(fd, r->bytes + r->from, r->to - r->from, MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -24,14 +25,15 @@ int flush_relay(struct relay *r, int fd, int is_socket) {
   return 1;
 }
 
-/* A stream of the caller's that the command has only by a pipe. */
+/* A caller's stream that the command has only as a pipe. */
 struct pump {
   int from, to, from_socket, to_socket;
   struct relay data;
 };
 
 static struct pump pumps[STREAM_FDS] = {{.from = -1}, {.from = -1}, {.from = -1}};
-static int input_file = -1, input_pipe = -1; /* to give back what of a file was passed on and never read */
+/* to restore the position after input that was passed on and never read */
+static int input_file = -1, input_pipe = -1;
 static off_t input_start;
 
 static void stop_pump(struct pump *p) {
@@ -40,7 +42,7 @@ static void stop_pump(struct pump *p) {
   p->from = -1;
 }
 
-/* Returns 0 when it has to wait, or is done. */
+/* Returns 0 if it must wait, or is done. */
 static int run_pump(struct pump *p) {
   if (p->from < 0) return 0;
   if (p->data.to == 0) {
@@ -67,26 +69,25 @@ static int is_connected_unix(int fd, int *internet) {
   return domain == AF_UNIX && (type == SOCK_STREAM || type == SOCK_SEQPACKET);
 }
 
-/*
- * A descriptor is more than a stream. By /proc/self/fd a file that was given for reading opens for writing, one that was given for
- * appending opens for reading, and it has the host's mounts; a directory points to all below it; an internet socket can be
- * connected anew, in the host's network. Such a file or socket stays with this process, which passes its bytes on.
- */
+/* A descriptor gives more than a stream. By /proc/self/fd a file opened for reading can be opened
+ * for writing, and one for appending can be read, with the host's mounts. A directory reaches all
+ * below it, and an internet socket can be reconnected in the host's network. This process keeps
+ * such files and sockets and relays their bytes. */
 void hand_in_streams(void) {
   for (int fd = 0; fd < 3; fd++) {
     struct stat about;
     int internet = 0, ends[2];
-    if (orders.has_terminal && (orders.terminal_fds >> fd & 1)) continue;
+    if (setup.has_terminal && (setup.terminal_fds >> fd & 1)) continue;
     if (fstat(fd, &about)) fail_at(STEP_STREAM, (uint32_t)fd);
     if (S_ISFIFO(about.st_mode)) continue;
     if (S_ISSOCK(about.st_mode) && is_connected_unix(fd, &internet)) continue;
     /* null, zero, full, random and urandom */
     if (S_ISCHR(about.st_mode) && major(about.st_rdev) == 1 && minor(about.st_rdev) < 10 && (0x3a8 >> minor(about.st_rdev) & 1)) continue;
-    /* No one else can find it, or nothing is in it yet: there is nothing to read, nor to spoil. */
+    /* Unnamed, or still empty: nothing to read or overwrite. */
     if (S_ISREG(about.st_mode) && (about.st_nlink == 0 || (fd > 0 && about.st_size == 0))) continue;
     struct stat beside;
     if (fd == 2 && pumps[1].from >= 0 && !fstat(pumps[1].to, &beside) && beside.st_dev == about.st_dev && beside.st_ino == about.st_ino) {
-      if (dup2(1, 2) < 0) fail_at(STEP_STREAM, 2); /* one pipe, so that lines stay in their order */
+      if (dup2(1, 2) < 0) fail_at(STEP_STREAM, 2); /* one pipe, to preserve the order of lines */
       continue;
     }
     if (!S_ISREG(about.st_mode) && !internet) {
@@ -123,13 +124,11 @@ void streams_serve(const struct pollfd *fds) {
     if (fds[i].revents) run_pump(&pumps[i]);
 }
 
-/*
- * How long to wait at the end. A reader that has stopped, as by Ctrl-S, may take its time, as it may with any program; only the caller's
- * end ends that. What the dead have written is there at once.
- */
+/* How long to wait at the end. A paused reader (Ctrl-S) may take its time, as with any program;
+ * only the caller's end stops it. Bytes of dead processes arrive at once. */
 int drain_wait_ms(size_t pending) { return pending ? -1 : 2000; }
 
-/* Everybody who could write is dead: what is in the pipes is all there is. */
+/* All writers are dead: the pipes contain everything. */
 void drain_pumps(void) {
   for (struct pump *p = pumps + 1; p < pumps + 3; p++)
     while (p->from >= 0) {
@@ -139,11 +138,12 @@ void drain_pumps(void) {
     }
 }
 
-/* The caller reads on where the command stopped, as it would after its own command: `while read line; do …; done < file`. */
+/* The caller continues reading after the command's input, as without a sandbox: `while read line;
+ * do …; done < file`. */
 void give_input_back(void) {
   int unread = 0;
   if (input_file < 0 || ioctl(input_pipe, FIONREAD, &unread)) return;
   off_t at = lseek(input_file, 0, SEEK_CUR) - unread - (off_t)(pumps[0].data.to - pumps[0].data.from);
-  /* The command can write into the pipe as well. */
+  /* The command can write into the pipe too. */
   lseek(input_file, at < input_start ? input_start : at, SEEK_SET);
 }

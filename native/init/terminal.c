@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 static int master = -1;
-static int other_side = -1; /* kept open while the command runs: a terminal without holders hangs up */
+static int other_side = -1; /* kept open while the command runs: otherwise the terminal hangs up */
 static struct relay in, out;
 static int in_open, out_open;
 
 void open_terminal(void) {
-  struct winsize size = {.ws_row = orders.rows, .ws_col = orders.cols};
+  struct winsize size = {.ws_row = setup.rows, .ws_col = setup.cols};
   int unlock = 0, type;
   socklen_t length = sizeof type;
   for (int fd = 0; fd < 2; fd++)
@@ -30,16 +30,17 @@ void open_terminal(void) {
 /* The command's side. */
 int terminal_fd(void) { return other_side; }
 
-/* Its own session, with the terminal inside as its own: the caller's is then out of reach. */
+/* A new session with the inner terminal: the caller's is then out of reach. */
 void own_terminal(void) {
   if (master >= 0 && ((getsid(0) != getpid() && setsid() < 0) || ioctl(other_side, TIOCSCTTY, 0))) fail(STEP_TERMINAL);
 }
 
-/* In the child. With a terminal this process group is the foreground one of the init's session, and not orphaned: only so does Ctrl-Z stop it. */
+/* In the child. This process group becomes the foreground group of the init's session. It is not
+ * orphaned, so Ctrl-Z can stop it. */
 void enter_terminal(void) {
   if (setpgid(0, 0) || tcsetpgrp(other_side, getpid())) fail(STEP_TERMINAL);
   for (int fd = 0; fd < 3; fd++)
-    if ((orders.terminal_fds >> fd & 1) && dup2(other_side, fd) < 0) fail(STEP_TERMINAL);
+    if ((setup.terminal_fds >> fd & 1) && dup2(other_side, fd) < 0) fail(STEP_TERMINAL);
 }
 
 void resize_terminal(uint16_t rows, uint16_t cols) {
@@ -57,7 +58,7 @@ void terminal_serve(void) {
   if (in_open && in.to == 0) {
     ssize_t n = recv(0, in.bytes, sizeof in.bytes, MSG_DONTWAIT);
     if (n > 0) in.to = (size_t)n;
-    if (n == 0) { /* the end of the input is the terminal's end-of-file character */
+    if (n == 0) { /* the end of input is the terminal's end-of-file character */
       in.bytes[0] = 4;
       in.to = 1;
     }
@@ -76,7 +77,7 @@ void terminal_serve(void) {
   }
 }
 
-/* With every holder of the other side dead, the terminal reads to its end (EIO) and no output is lost. */
+/* With all holders of the other side dead, the terminal reads to its end (EIO) without loss. */
 void drain_terminal(void) {
   close(other_side);
   for (;;) {

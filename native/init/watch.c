@@ -1,4 +1,5 @@
-/* Watches over the command: its end, its limits, what the parent asks for; and sees to it that nothing is left. */
+/* Watches the command: its end, its limits and the parent's requests. Kills everything that is
+ * left. */
 #define _GNU_SOURCE
 #include "init.h"
 #include "../bare/bare.h"
@@ -24,7 +25,7 @@
 pid_t command_pid;
 static int status_known, final_status;
 
-/* Returns 0 when a program start is being checked, and it has to be tried again. */
+/* Returns 0 if a program start is being checked: try again. */
 static int reap(void) {
   int status;
   pid_t pid;
@@ -32,7 +33,7 @@ static int reap(void) {
   while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
     if (pid != command_pid) continue;
     if (WIFSTOPPED(status)) {
-      tell('S', (uint32_t)WSTOPSIG(status), 0, 0);
+      send_message('S', (uint32_t)WSTOPSIG(status), 0, 0);
       continue;
     }
     status_known = 1;
@@ -44,10 +45,11 @@ static int reap(void) {
 
 static int pending_signal;
 
-/* The parent takes a last look while the masks are in place and the command is not: what it saw then holds for it. */
+/* The parent checks once more while the masks are mounted and the command has not started: the
+ * result then applies to it. */
 void wait_at_gate(void) {
   uint8_t message[6];
-  tell('G', 0, 0, 0);
+  send_message('G', 0, 0, 0);
   for (;;) {
     read_exactly(control, message, sizeof message);
     if (message[0] == 'G') return;
@@ -60,9 +62,9 @@ void wait_at_gate(void) {
   }
 }
 
-static uint64_t deadline; /* kept here: the parent may be busy, and the command must not win time by that */
+static uint64_t deadline; /* here, because a busy parent must not give the command more time */
 
-/* Until the command runs, or has failed to. Its own first start may be one that the parent is asked about. */
+/* Until the command runs, or has failed to. Its own start may be judged by the parent. */
 void wait_for_start(int report) {
   for (;;) {
     uint8_t message[6];
@@ -74,9 +76,9 @@ void wait_for_start(int report) {
     if (n != (ssize_t)sizeof message || message[0] == 'Q') _exit(128 + SIGKILL);
     if (message[0] == 'J') programs_decide(u16_at(message + 2) | (uint32_t)u16_at(message + 4) << 16, message[1]);
     if (message[0] == 'K') pending_signal = message[1];
-    if (message[0] == 'W' && orders.has_terminal) resize_terminal(u16_at(message + 2), u16_at(message + 4));
+    if (message[0] == 'W' && setup.has_terminal) resize_terminal(u16_at(message + 2), u16_at(message + 4));
   }
-  deadline = now_ms() + orders.milliseconds;
+  deadline = now_ms() + setup.milliseconds;
 }
 
 uint64_t now_ms(void) {
@@ -85,7 +87,7 @@ uint64_t now_ms(void) {
   return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Returns 0 when the parent is gone or asks for the end. */
+/* Returns 0 if the parent is gone or ends the sandbox. */
 static int take_message(void) {
   uint8_t message[6];
   ssize_t n = recv(control, message, sizeof message, MSG_WAITALL);
@@ -95,7 +97,7 @@ static int take_message(void) {
     kill(-command_pid, message[1]);
     return 1;
   }
-  if (message[0] == 'W' && orders.has_terminal) {
+  if (message[0] == 'W' && setup.has_terminal) {
     resize_terminal(u16_at(message + 2), u16_at(message + 4));
     return 1;
   }
@@ -104,10 +106,10 @@ static int take_message(void) {
     return 1;
   }
   if (message[0] == 'C') return answer_connect(u16_at(message + 2), u16_at(message + 4));
-  return 0; /* Q, and whatever is not understood */
+  return 0; /* Q, and any unknown message */
 }
 
-/* Nothing but this process may be left when the end is told: the parent goes on from there. */
+/* Nothing else may run when the end is reported: the parent continues from there. */
 static void kill_and_reap(int signals) {
   if (bare_is_on()) bare_end();
   else kill(-1, SIGKILL);
@@ -116,53 +118,54 @@ static void kill_and_reap(int signals) {
     struct signalfd_siginfo info;
     if (reap() && waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD) return;
     if (bare_is_on()) bare_kill();
-    poll(&wait, 1, 50); /* one that sleeps in the kernel cannot be hurried; the end of this process waits for it too */
+    poll(&wait, 1, 50); /* a process in an uninterruptible sleep delays the end of this one too */
     while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) continue;
   }
 }
 
 static _Noreturn void finish(int signals, int is_killed) {
-  if (is_killed) final_status = SIGKILL; /* as waitpid would say it, unless it has ended by itself */
+  if (is_killed) final_status = SIGKILL; /* as waitpid reports it, unless it ended by itself */
   kill_and_reap(signals);
   broker_shut();
-  learn_tell();
+  learn_report();
   if (programs_is_on()) programs_tell();
-  private_home_tell();
+  private_home_report();
   drain_pumps();
   give_input_back();
-  if (!is_killed && orders.has_terminal) drain_terminal();
+  if (!is_killed && setup.has_terminal) drain_terminal();
   int signalled = WIFSIGNALED(final_status);
   int code = signalled ? WTERMSIG(final_status) : WEXITSTATUS(final_status);
-  tell('X', (uint32_t)signalled, (uint32_t)code, 0);
+  send_message('X', (uint32_t)signalled, (uint32_t)code, 0);
   _exit(signalled ? 128 + code : code);
 }
 
 static uint64_t last_turn;
 
-/* A person may be asked about a program: that time is not the command's. */
+/* A person may be asked about a program: that time does not count. */
 static void hold_clock(void) {
   uint64_t now = now_ms();
   if (last_turn && programs_waiting()) deadline += now - last_turn;
   last_turn = now;
 }
 
-static int next_memory_look = -1;
+static int next_memory_check = -1;
 
-/* Returns 1 when everything is to be ended. */
-static int look_at_memory(void) {
-  pid_t found = memory_look(now_ms(), &next_memory_look);
+/* Returns 1 if everything is to be ended. */
+static int check_memory(void) {
+  pid_t found = memory_check(now_ms(), &next_memory_check);
   if (found == 0) return 0;
-  tell('M', (uint32_t)(memory_limit() / 1024), found < 0, 0);
+  send_message('M', (uint32_t)(memory_limit() / 1024), found < 0, 0);
   if (found > 0) kill(found, SIGKILL);
   return found < 0;
 }
 
 #define PROCESS_LOOK_MS 1000
 
-static uint64_t next_process_look;
-static int processes_told;
+static uint64_t next_process_check;
+static int processes_reported;
 
-/* The kernel gives the first 300 numbers of a pid namespace out once only, so it can be full with so many fewer. */
+/* The kernel uses the first 300 numbers of a pid namespace once only, so it can be full with fewer
+ * processes. */
 #define NUMBERS_GIVEN_ONCE 300
 
 static int can_fork(void) {
@@ -171,24 +174,24 @@ static int can_fork(void) {
   return child > 0; /* reaped with the others */
 }
 
-/* The init, its thread that makes changes and the command: a command of one process is full from its start to its end. */
+/* The init, its broker thread and the command: with this limit one process fills it. */
 #define FULL_FROM_THE_START 3
 
-/* The kernel counts refused forks only for a control group: a sandbox that is full when it is checked has met its limit. */
-static void look_at_processes(int last) {
+/* The kernel counts refused forks only for a control group: a full sandbox has reached its limit. */
+static void check_processes(int last) {
   uint64_t most = 0, there = 0;
-  if (bare_is_on() || processes_told || (!last && now_ms() < next_process_look)) return;
-  next_process_look = now_ms() + PROCESS_LOOK_MS;
-  for (size_t i = 0; i < orders.limit_count; i++)
-    if (orders.limits[i].which == RLIMIT_NPROC) most = orders.limits[i].limit;
+  if (bare_is_on() || processes_reported || (!last && now_ms() < next_process_check)) return;
+  next_process_check = now_ms() + PROCESS_LOOK_MS;
+  for (size_t i = 0; i < setup.limit_count; i++)
+    if (setup.limits[i].which == RLIMIT_NPROC) most = setup.limits[i].limit;
   DIR *all = most > FULL_FROM_THE_START ? opendir("/proc") : NULL;
   if (!all) return;
   for (struct dirent *entry; (entry = readdir(all));) there += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
   closedir(all);
   there += broker_is_on();
   if (there < most && (there + NUMBERS_GIVEN_ONCE < most || can_fork())) return;
-  processes_told = 1;
-  tell('P', 0, 0, 0);
+  processes_reported = 1;
+  send_message('P', 0, 0, 0);
 }
 
 #define REAP_AGAIN_MS 1
@@ -198,8 +201,8 @@ static int is_reaping;
 static int wait_at_most(void) {
   int look = is_reaping ? REAP_AGAIN_MS : PROCESS_LOOK_MS, servers = servers_wait_ms();
   if (servers >= 0 && servers < look) look = servers;
-  if (next_memory_look >= 0 && next_memory_look < look) look = next_memory_look;
-  if (!orders.milliseconds) return look;
+  if (next_memory_check >= 0 && next_memory_check < look) look = next_memory_check;
+  if (!setup.milliseconds) return look;
   uint64_t now = now_ms();
   uint64_t left = deadline > now ? deadline - now : 0;
   if (left > 1000u * 3600) left = 1000u * 3600;
@@ -207,14 +210,14 @@ static int wait_at_most(void) {
 }
 
 void start_clocks(void) {
-  deadline = now_ms() + orders.milliseconds;
+  deadline = now_ms() + setup.milliseconds;
   private_home_start();
-  if (!orders.memory_share) return;
-  if (memory_open(orders.memory_share)) fail(STEP_LIMITS);
-  next_memory_look = 0;
+  if (!setup.memory_share) return;
+  if (memory_open(setup.memory_share)) fail(STEP_LIMITS);
+  next_memory_check = 0;
 }
 
-/* Of the descriptors that are waited for: its own, and behind them those of each part. */
+/* Indices of the polled descriptors: the init's, followed by those of each part. */
 enum { WATCH_CONTROL, WATCH_SIGNALS, WATCH_MASKS, WATCH_MOUNTS, WATCH_IPC, OF_TERMINAL };
 #define OF_STREAMS (OF_TERMINAL + TERMINAL_FDS)
 #define OF_NAMES (OF_STREAMS + STREAM_FDS)
@@ -245,23 +248,23 @@ _Noreturn void watch_over(int signals, int watch, int mounts) {
     servers_serve(fds + OF_SERVERS);
     if (fds[WATCH_MASKS].revents & POLLIN) report_opens(watch);
     if (fds[WATCH_MOUNTS].revents & (POLLPRI | POLLERR)) report_lifted();
-    if (orders.milliseconds && now_ms() >= deadline) {
-      tell('T', 0, 0, 0);
+    if (setup.milliseconds && now_ms() >= deadline) {
+      send_message('T', 0, 0, 0);
       finish(signals, 1);
     }
-    look_at_processes(0);
-    if (orders.memory_share && look_at_memory()) finish(signals, 1);
+    check_processes(0);
+    if (setup.memory_share && check_memory()) finish(signals, 1);
     if (fds[WATCH_CONTROL].revents && !take_message()) finish(signals, 1);
     if (is_reaping || (fds[WATCH_SIGNALS].revents & POLLIN)) {
       struct signalfd_siginfo info;
       while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) continue;
       is_reaping = !reap();
       if (status_known) {
-        look_at_processes(1);
+        check_processes(1);
         if (watch >= 0) report_opens(watch);
         finish(signals, 0);
       }
     }
-    if (orders.has_terminal) terminal_serve();
+    if (setup.has_terminal) terminal_serve();
   }
 }

@@ -1,9 +1,10 @@
 /*
- * cordon-launch, an addon of Node's: starts bubblewrap for `cordon run` and waits for it (sandbox.c), because `node:child_process`
- * and its streams take a start longer than the sandbox itself; does what Node cannot do with files (files.c); and ends the process.
+ * cordon-launch, an addon for Node. Starts bubblewrap for `cordon run` and waits for it (sandbox.c), because
+ * loading `node:child_process` takes longer than the sandbox itself. Does with files what Node cannot
+ * (files.c), and ends the process.
  *
- *   exit(code)                          ends this process at once: Node's own clearing up is of use to no one
- *   die(signal)                         the same by a signal, as the command did, and without a core of Node's
+ *   exit(code)    ends this process at once, without Node's cleanup
+ *   die(signal)   the same by a signal, as the command ended, without a core dump of Node
  */
 #define _GNU_SOURCE
 #include "../addon.h"
@@ -35,7 +36,7 @@ static napi_value die(napi_env env, napi_callback_info info) {
   sigaddset(&only, number);
   pthread_sigmask(SIG_UNBLOCK, &only, NULL);
   raise(number);
-  _exit(128 + number); /* one that ends nobody */
+  _exit(128 + number); /* for a signal that does not end the process */
 }
 
 __attribute__((visibility("default"))) int node_api_module_get_api_version_v1(void) { return 8; }

@@ -1,12 +1,13 @@
 /*
- * What Node cannot do with files: extended attributes, times of links, and a word of the kernel when a folder changes.
+ * Functions for files that Node lacks: extended attributes, times of links, and notices of changed folders.
+ * Paths end in NUL.
  *
- *   attributes(from, to)                gives a file the extended attributes of another, and no others; the paths end in NUL. 0, or an errno
- *   has_attributes(path)                1 or 0
- *   watch(watches, folder)              has changes to an open folder told by an instance of inotify; with -1 for `watches`: makes one.
- *                                       The watch, or the instance; less than 0: none, for this errno
- *   unwatch(watches, watch)             ends one
- *   times(path, seconds, nanoseconds)   sets the time of a file's last change, of a link its own; the path ends in NUL. 0, or an errno
+ *   attributes(from, to)               replaces the extended attributes of a file; 0, or an errno
+ *   has_attributes(path)               1 or 0
+ *   watch(watches, folder)             watches an open folder with an instance of inotify; -1 for `watches`
+ *                                      creates one. The watch, or the instance; a negative errno on failure
+ *   unwatch(watches, watch)            ends a watch
+ *   times(path, seconds, nanoseconds)  sets the mtime of a file, or of a link itself; 0, or an errno
  */
 #define _GNU_SOURCE
 #include "../attributes.h"
@@ -17,7 +18,7 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
-/* True for a path that ends in NUL. */
+/* Whether an argument is a path that ends in NUL. */
 static int takes_path(napi_env env, napi_value given, const char **path) {
   size_t size;
   return !napi_get_buffer_info(env, given, (void **)path, &size) && size > 0 && (*path)[size - 1] == 0;
@@ -38,7 +39,7 @@ napi_value set_times(napi_env env, napi_callback_info info) {
   return result;
 }
 
-/* By its descriptor: a path could point to another folder by now. */
+/* By descriptor: the path could name another folder by now. */
 static int watch_folder(int watches, int folder) {
   char link[32];
   if (watches < 0) return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -69,7 +70,7 @@ napi_value unwatch_changes(napi_env env, napi_callback_info info) {
     napi_throw_error(env, NULL, "cordon-launch: unwatch takes an instance of inotify and a watch");
     return NULL;
   }
-  inotify_rm_watch((int)watches, (int)number); /* one that is gone is what is wanted */
+  inotify_rm_watch((int)watches, (int)number); /* already gone: the same result */
   return NULL;
 }
 

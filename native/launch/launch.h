@@ -1,4 +1,4 @@
-/* The calls of the addon: sandbox.c and files.c have them, addon.c hands them to Node. */
+/* Functions of the addon: sandbox.c and files.c define them, addon.c exports them to Node. */
 #ifndef LAUNCH_H
 #define LAUNCH_H
 #include "../node-api.h"

@@ -1,23 +1,24 @@
 /*
- * A sandbox from its start to its end, for a process that has nothing else to do.
+ * Runs a sandbox from start to end, for a process that does nothing else meanwhile.
  *
- *   start(arguments, fds)               starts a program. `arguments` are texts that each end in NUL, the program first;
- *                                       `fds` are six int32: the init, the command's stdin, stdout and stderr,
- *                                       /dev/null, and the host's root. 0: started; 1: not, for a terminal is among the command's, which is
- *                                       never handed in; less than 0: not, for this errno.
- *   waits()                             1 while what was started is there and the command's streams, 0 to 2, could be handed to it
- *   attend(orders, signals, timeout, streams, judge)
- *                                       gives the init its orders, with `streams` 0 to 2 as the command's beside them, as a sandbox that was
- *                                       started before there was a command wants them; passes these signals on (a byte each), ends it all
- *                                       after so many milliseconds (0: never), and waits for the init's last word or for
- *                                       its end without one. The answer: int32 wait status, or -1 when it was not waited
- *                                       for; u32 whether time ran out; u32 length of the init's messages; the messages;
- *                                       what bubblewrap complained of. Meanwhile `judge` is given each message about a program start
- *                                       and returns bytes for the init.
- *   swap(number)                        puts what was started aside, under a number of 0 to 1, and takes up what was there
- *   abandon()                           closes the connection, which ends an init that is still there
+ *   start(arguments, fds)
+ *       Starts a program. `arguments` are NUL-terminated texts, the program first. `fds` are six int32: the
+ *       init, the command's stdin, stdout and stderr, /dev/null, and the host's root. 0: started; 1: refused,
+ *       because one of the command's streams is a terminal; negative: an errno.
+ *   waits()
+ *       1 while the started init is alive and the command's streams, 0 to 2, could be passed to it.
+ *   attend(setup, signals, timeout, streams, judge)
+ *       Sends the setup message, for a spare sandbox with `streams` 0 to 2 as the command's. Passes on these
+ *       signals (a byte each), ends everything after so many milliseconds (0: never), and waits for the
+ *       init's last message or its end. `judge` receives each message about a program start and returns bytes
+ *       for the init. The result: int32 wait status, -1 if not waited for; u32 whether time ran out; u32
+ *       length of the init's messages; the messages; bubblewrap's stderr.
+ *   swap(number)
+ *       Sets the started sandbox aside, under the number 0 or 1, and resumes the one that was there.
+ *   abandon()
+ *       Closes the connection, which ends the init if it is alive.
  *
- * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and init/ know what they mean.
+ * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and init/ interpret them.
  */
 #define _GNU_SOURCE
 #include "../clock.h"
@@ -34,12 +35,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONTROL_FD = 3, INIT_FD, STDIO_FD, IPC_FD = STDIO_FD + 3, HOST_FD, LAST_FD = HOST_FD }; /* as src/sandbox/bwrap/args.ts has them */
+/* as in src/sandbox/bwrap/args.ts */
+enum { CONTROL_FD = 3, INIT_FD, STDIO_FD, IPC_FD = STDIO_FD + 3, HOST_FD, LAST_FD = HOST_FD };
 enum { MESSAGE_BYTES = 16, ORDER_BYTES = 6, COMPLAINT_BYTES = 4096, GRACE_MS = 1000 };
 
 static pid_t child = -1;
 static int control = -1, complaints = -1;
-static int hands_streams; /* until they are on their way */
+static int hands_streams; /* until they are sent */
 
 enum { ASIDE = 2 };
 static struct {
@@ -60,7 +62,7 @@ static void append(struct bytes *to, const void *from, size_t length) {
   to->length += length;
 }
 
-/* Above everything that is prepared for the child, so that no step of the layout covers a source of another. */
+/* Moves a descriptor above the child's layout, so that no dup2 overwrites a source. */
 static int lift(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, LAST_FD + 1); }
 
 static int spawn_child(char **argv, const int32_t *fds) {
@@ -83,7 +85,8 @@ static int spawn_child(char **argv, const int32_t *fds) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(&manner, &none);
   posix_spawnattr_setsigdefault(&manner, &all);
-  /* Its own session: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on. */
+  /* Its own session: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass
+   * on. */
   posix_spawnattr_setflags(&manner, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   status = posix_spawn(&child, argv[0], &layout, &manner, argv, no_environment);
   posix_spawnattr_destroy(&manner);
@@ -132,7 +135,7 @@ static void hang_up(void) {
 static void note_signal(int number) {
   int saved = errno;
   uint8_t byte = (uint8_t)number;
-  if (write(signal_pipe[1], &byte, 1) < 0) { /* full: hundreds of signals are on their way already */
+  if (write(signal_pipe[1], &byte, 1) < 0) { /* full: hundreds of signals are queued already */
   }
   errno = saved;
 }
@@ -155,7 +158,7 @@ static ssize_t send_with_streams(const struct bytes *rest) {
   return sent;
 }
 
-/* What is to be sent, as far as the init takes it. An init that is gone takes nothing, and that shows elsewhere. */
+/* Sends as much as the init accepts. A closed init is noticed elsewhere. */
 static void send_rest(struct bytes *rest) {
   ssize_t sent = hands_streams ? send_with_streams(rest) : send(control, rest->at, rest->length, MSG_NOSIGNAL);
   if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -176,7 +179,7 @@ static void take_complaints(struct bytes *into) {
     if (into->length < COMPLAINT_BYTES) append(into, text, (size_t)n);
 }
 
-/* Who decides program starts, while the caller waits in attend(). */
+/* The callback for program starts, while the caller waits in attend(). */
 struct judge {
   napi_env env;
   napi_value function;
@@ -194,13 +197,13 @@ static void ask_judge(const struct judge *judge, const uint8_t *message, size_t 
   napi_close_handle_scope(judge->env, scope);
 }
 
-/* Passes over the whole messages from `*at` on. True with the last word: ended, or failed. */
+/* Skips the whole messages from `*at` on. True at the last one: ended, or failed. */
 static int take_messages(const struct bytes *messages, size_t *at, const struct judge *judge, struct bytes *out) {
   while (*at + MESSAGE_BYTES <= messages->length) {
     const uint8_t *message = messages->at + *at;
     size_t whole = MESSAGE_BYTES;
     if (message[0] == 'X' || message[0] == 'F') return 1;
-    /* Words that the command chose follow: what they look like means nothing. */
+    /* The command chose the following words: they must not be read as messages. */
     if (message[0] && strchr("ABEHY", message[0])) whole += ((size_t)(message[8] | message[9] << 8 | message[10] << 16) + MESSAGE_BYTES - 1) / MESSAGE_BYTES * MESSAGE_BYTES;
     if (*at + whole > messages->length) return 0;
     if (message[0] == 'E') ask_judge(judge, message, whole, out);
@@ -209,7 +212,8 @@ static int take_messages(const struct bytes *messages, size_t *at, const struct 
   return 0;
 }
 
-/* As a shell's child: the command stops first, then this process, unless no one could continue it. */
+/* Stops like a shell's child: the command first, then this process, unless it is orphaned and
+ * nothing could continue it. */
 static void stop_here(struct bytes *out) {
   struct sigaction now, usual = {.sa_handler = SIG_DFL};
   order(out, 'K', SIGSTOP);
@@ -224,7 +228,7 @@ static void stop_here(struct bytes *out) {
   order(out, 'K', SIGCONT);
 }
 
-/* The init's messages up to its last word, or to the end of the connection: true for the word. */
+/* Exchanges messages until the init's last one or the end of the connection: true for the message. */
 static int converse(struct bytes *out, struct bytes *messages, struct bytes *said, int64_t timeout, uint32_t *timed_out, const struct judge *judge) {
   size_t taken = 0;
   int64_t deadline = timeout > 0 ? now_ms() + timeout : INT64_MAX;
@@ -258,7 +262,7 @@ static int converse(struct bytes *out, struct bytes *messages, struct bytes *sai
     if (waits[2].revents) {
       take_complaints(said);
       if (waits[2].revents & POLLHUP) {
-        /* bubblewrap and its monitor are gone; what the init still says is in the socket. */
+        /* bubblewrap and its monitor are gone; the init's last messages are in the socket */
         close(complaints);
         complaints = -1;
       }
@@ -276,25 +280,25 @@ static int converse(struct bytes *out, struct bytes *messages, struct bytes *sai
 napi_value attend_sandbox(napi_env env, napi_callback_info info) {
   size_t count = 5, size, signal_count;
   napi_value given[5], result;
-  uint8_t *orders, *signals;
+  uint8_t *setup, *signals;
   double timeout, streams;
   struct sigaction before[64], noting = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
   struct bytes out = {0}, messages = {0}, said = {0}, answer = {0};
   uint32_t timed_out = 0;
   int status = -1;
   if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 5 ||
-      napi_get_buffer_info(env, given[0], (void **)&orders, &size) ||
+      napi_get_buffer_info(env, given[0], (void **)&setup, &size) ||
       napi_get_buffer_info(env, given[1], (void **)&signals, &signal_count) || signal_count > 64 ||
       napi_get_value_double(env, given[2], &timeout) || napi_get_value_double(env, given[3], &streams) || control < 0 || pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK)) {
-    napi_throw_error(env, NULL, "cordon-launch: attend takes orders, signals, a time, whether the streams go with them, and a judge, after start");
+    napi_throw_error(env, NULL, "cordon-launch: attend takes a setup message, signals, a time, whether the streams go with them, and a judge, after start");
     return NULL;
   }
   sigfillset(&noting.sa_mask);
   for (size_t i = 0; i < signal_count; i++) sigaction(signals[i], &noting, &before[i]);
-  append(&out, orders, size);
+  append(&out, setup, size);
   hands_streams = streams != 0;
   if (!converse(&out, &messages, &said, (int64_t)timeout, &timed_out, &(struct judge){env, given[4]})) {
-    /* An init that is still there ends with the connection; no one would end it otherwise. */
+    /* A remaining init ends with the connection; nothing else would end it. */
     close(control);
     control = -1;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;

@@ -1,8 +1,7 @@
-/*
- * Which program makes a connection. What is a program with hosts, or comes from one, has a number: its soft RLIMIT_LOCKS. The kernel
- * limits nothing by it and gives it to each process that one forks; the filter keeps the command from setting it, and the exec stop
- * sets it anew for the new image. So it says which program is in a process, whatever that calls itself.
- */
+/* Finds the program that makes a connection. A program with hosts, or started by one, has a number:
+ * its soft RLIMIT_LOCKS. The kernel enforces nothing by it and passes it to each fork. The filter
+ * keeps the command from setting it, and the exec stop sets it for the new image. So it identifies
+ * the program in a process, whatever that calls itself. */
 #define _GNU_SOURCE
 #include "programs.h"
 #include "../init/init.h"
@@ -23,9 +22,9 @@
 #define VARIABLES_BYTES (64 << 10)
 #define ALL_BYTES (32 << 20)
 #define ENVIRONMENT_BYTES (256 << 10)
-#define NAMED_WORDS 4 /* of an interpreter or `env`, with what it runs */
-#define SOURCE (127u << 24 | 77u << 16) /* the address of a number's connections */
-#define FIRST_PORT 32768 /* as the kernel chooses: below, a server may want them */
+#define NAMED_WORDS 4 /* of an interpreter or `env`, with its program */
+#define SOURCE (127u << 24 | 77u << 16) /* the source address of a number's connections */
+#define FIRST_PORT 32768 /* as in the kernel: a server may need those below */
 #define PORTS 28000
 
 static const char **names; /* programs with hosts */
@@ -44,7 +43,7 @@ static uint16_t slots[SLOTS];
 
 static struct { char bytes[PATH_MAX + MAX_ALIASES * (NAME_MAX + 2) + WORDS_BYTES + VARIABLES_BYTES + 64]; size_t length; } text;
 
-/* With no name only who connects is told. */
+/* Without a name, callers are only reported. */
 int callers_take_name(const char *name) {
   is_told = 1;
   if (!name[0]) return 0;
@@ -57,7 +56,7 @@ int callers_take_name(const char *name) {
 
 int callers_are_told(void) { return is_told; }
 
-/* Before its call is known to wait still: only then what was read is the caller's. */
+/* The caller must still wait for its call afterwards: only then the value was the caller's. */
 uint32_t number_of(pid_t tid) {
   struct rlimit limit;
   if (prlimit(tid, RLIMIT_LOCKS, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > last) return 0;
@@ -80,12 +79,12 @@ static void put(const char *bytes) {
 }
 
 static int is_given(const char *variable) {
-  for (size_t i = 0; i < orders.envc; i++)
-    if (!strcmp(orders.envp[i], variable)) return 1;
+  for (size_t i = 0; i < setup.envc; i++)
+    if (!strcmp(setup.envp[i], variable)) return 1;
   return 0;
 }
 
-/* Variables that the command was not started with. False: there are more than can be told. */
+/* Variables that the command was not started with. False if there are too many to report. */
 static int put_variables(pid_t pid) {
   static char all[ENVIRONMENT_BYTES];
   char path[48];
@@ -106,10 +105,9 @@ static int put_variables(pid_t pid) {
   return 1;
 }
 
-/*
- * Texts ended by NUL: "c" where something is missing, "p" where it is only what a process says of itself; the file, its other names parted
- * by slashes, the number of words, the words, and the variables that the command was not started with.
- */
+/* NUL-terminated texts: "c" if something is missing, "p" if the process only claims it; the file,
+ * its other names separated by slashes, the number of words, the words, and the variables that the
+ * command was not started with. */
 static void describe(pid_t pid, const struct image *image, const struct words *w, int plain) {
   char aliases[MAX_ALIASES * (NAME_MAX + 2)] = "", count[24];
   size_t shown = 0, shown_count = 0;
@@ -133,7 +131,7 @@ static void describe(pid_t pid, const struct image *image, const struct words *w
   if (!plain && !put_variables(pid)) text.bytes[0] = 'c';
 }
 
-/* The number of what was described; 0 where there are too many. */
+/* The number of a described program; 0 if there are too many. */
 static uint32_t find_or_add(uint32_t parent) {
   uint32_t hash = 2166136261u ^ parent;
   for (size_t i = 0; i < text.length; i++) hash = (hash ^ (uint8_t)text.bytes[i]) * 16777619u;
@@ -142,7 +140,7 @@ static uint32_t find_or_add(uint32_t parent) {
     const struct caller *known = &callers[slots[slot] - 1];
     if (known->parent == parent && known->length == text.length && !memcmp(known->text, text.bytes, text.length)) return slots[slot];
   }
-  /* What says so only of itself leaves the others their space. */
+  /* Claims may use only half of the space. */
   unsigned share = text.bytes[0] == 'p' ? 2 : 1;
   char *kept = last < MOST / share && kept_bytes + text.length < ALL_BYTES / share ? malloc(text.length) : NULL;
   if (!kept) return 0;
@@ -167,7 +165,8 @@ static int has_hosts(const struct image *image, const struct words *w) {
   return found;
 }
 
-/* At the exec stop. -1: the process keeps the number of the program before, and must not run. */
+/* At the exec stop. -1: the process would keep the number of the previous program, and must not
+ * run. */
 int number_image(pid_t pid, const struct image *image, const struct words *w) {
   if (!name_count) return 0;
   uint32_t parent = number_of(pid), number = 0;
@@ -178,7 +177,7 @@ int number_image(pid_t pid, const struct image *image, const struct words *w) {
   return set_number(pid, number);
 }
 
-/* A process without a number, as it says itself: for people, and for nothing else. */
+/* Describes a process without a number by its own claims: shown to people, never judged. */
 static uint32_t number_plain(pid_t tid) {
   static struct image image;
   struct words w = {0};
@@ -192,13 +191,14 @@ static uint32_t number_plain(pid_t tid) {
 }
 
 static int is_way_out(uint32_t address, uint16_t port) {
-  if (orders.has_listener && port == orders.port && address == INADDR_LOOPBACK) return 1;
-  for (size_t i = 0; i < orders.listener_count; i++)
-    if (port == orders.listeners[i].port && (!orders.listeners[i].address || address == orders.listeners[i].address)) return address >> 24 == 127;
+  if (setup.has_listener && port == setup.port && address == INADDR_LOOPBACK) return 1;
+  for (size_t i = 0; i < setup.listener_count; i++)
+    if (port == setup.listeners[i].port && (!setup.listeners[i].address || address == setup.listeners[i].address)) return address >> 24 == 127;
   return 0;
 }
 
-/* Where it leads as an IPv4 address, 0 where it has none. To no address means to one's own, which would be that of a number. */
+/* The destination as an IPv4 address, 0 without one. The unspecified address means the own address,
+ * which would be a number's. */
 static uint32_t lead(struct sockaddr *address, socklen_t length, uint16_t *port) {
   struct sockaddr_in *four = (void *)address;
   struct sockaddr_in6 *six = (void *)address;
@@ -231,7 +231,7 @@ static socklen_t own_address(struct sockaddr_storage *into, int family, uint32_t
   return sizeof *six;
 }
 
-/* The address that a socket has, with its port; 0 where it has none yet. */
+/* The address of a socket, with its port; 0 if it is not bound. */
 static uint32_t source_of(int fd, uint16_t *port) {
   struct sockaddr_storage now;
   socklen_t length = sizeof now;
@@ -248,7 +248,7 @@ static uint32_t source_of(int fd, uint16_t *port) {
   return ntohl(address);
 }
 
-/* Those that it comes from first. */
+/* Its ancestors first. */
 static void tell_caller(uint32_t number) {
   struct caller *c = &callers[number - 1];
   if (c->told) return;
@@ -257,10 +257,9 @@ static void tell_caller(uint32_t number) {
   c->told = 1;
 }
 
-/*
- * Gives a socket that is to be connected to the proxy the address of its caller. With a port of our own choice: a socket that has one
- * cannot be bound again. Who bound it elsewhere before is no one's. Returns an error, or 0.
- */
+/* Binds a socket that is about to connect to the proxy to the address of its caller's number. The
+ * port is chosen here: a bound socket cannot be bound again. A socket that was bound elsewhere has
+ * no number. Returns an errno, or 0. */
 int name_caller(pid_t tid, uint32_t number, int fd, struct sockaddr *address, socklen_t length) {
   static uint16_t next;
   struct sockaddr_storage own;

@@ -1,4 +1,5 @@
-/* Who started a program: the processes above it, for people. A process can call itself what it likes, so nothing is judged by this. */
+/* Lists the processes above a program, for people. A process can claim any name, so nothing is
+ * judged by this. */
 #define _GNU_SOURCE
 #include "programs.h"
 #include <fcntl.h>
@@ -23,12 +24,13 @@ static ssize_t read_file(pid_t pid, const char *name, char *into, size_t size) {
 pid_t parent_of(pid_t pid) {
   char text[512];
   if (read_file(pid, "stat", text, sizeof text) <= 0) return 0;
-  const char *end = strrchr(text, ')'); /* the name before it may hold anything */
+  const char *end = strrchr(text, ')'); /* the name before it may contain any character */
   int parent;
   return end && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
 }
 
-/* The caller first, each as its words parted by blanks and ended by a NUL; the length of it all. */
+/* The caller first, each as its words separated by blanks, NUL-terminated; returns the total
+ * length. */
 size_t write_chain(pid_t tid, char *into, size_t size) {
   size_t length = 0;
   pid_t pid = tid;

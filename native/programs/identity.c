@@ -1,7 +1,5 @@
-/*
- * Listed programs under other names: a link is the same file, a copy has the same build ID (which what is added to a copy does not
- * change) or, without one, the same bytes.
- */
+/* Recognises listed programs under other names. A link is the same file. A copy has the same build
+ * ID (which appended data does not change) or, without one, the same bytes. */
 #define _GNU_SOURCE
 #include "programs.h"
 #include <elf.h>
@@ -36,7 +34,8 @@ int add_identity(const char *path, const char *name) {
   return 0;
 }
 
-/* The build ID among the notes of an ELF file, which lie in its first page; its length, 0 for none. */
+/* Finds the build ID in the notes of an ELF file, in its first page; returns its length, 0 without
+ * one. */
 static size_t build_id(int fd, uint8_t into[ID_BYTES]) {
   static _Alignas(8) uint8_t head[HEAD_BYTES];
   ssize_t n = pread(fd, head, sizeof head, 0);
@@ -63,7 +62,7 @@ static size_t build_id(int fd, uint8_t into[ID_BYTES]) {
   return 0;
 }
 
-/* Inside, when everything is mounted. */
+/* Inside, after all mounts. */
 void note_identities(void) {
   for (size_t i = 0; i < known_count; i++) {
     struct known *k = &known[i];
@@ -115,7 +114,7 @@ static void compare(const char *path, const struct stat *about, struct seen *s) 
   int file = S_ISREG(about->st_mode) ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
   size_t length = file < 0 ? 0 : build_id(file, id);
   *s = (struct seen){.inode = is_settled(about) ? about->st_ino : 0, .device = about->st_dev, .changed = about->st_ctim};
-  /* One that cannot be read may have a line. */
+  /* An unreadable file may be a listed program. */
   s->is_secret = known_count && file < 0 && S_ISREG(about->st_mode) && about->st_uid == geteuid();
   s->has_line = file < 0 || (pread(file, mark, 2, 0) == 2 && !memcmp(mark, "#!", 2));
   for (size_t i = 0; i < known_count && s->count < MAX_ALIASES; i++) {
@@ -130,7 +129,7 @@ static void compare(const char *path, const struct stat *about, struct seen *s) 
   if (file >= 0) close(file);
 }
 
-/* Fills in what the file at this path is, which is a link of /proc. */
+/* Describes the file at this path, a link in /proc. */
 int look_at_image(const char *path, struct image *image) {
   struct stat about;
   ssize_t n = readlink(path, image->path, sizeof image->path - 1);
@@ -151,7 +150,7 @@ void add_aliases(struct image *image, const struct image *other) {
   for (size_t i = 0; i < other->alias_count && image->alias_count < MAX_ALIASES; i++) image->aliases[image->alias_count++] = other->aliases[i];
 }
 
-/* The dynamic loader runs the file that its words name, which no one starts. */
+/* The dynamic loader runs the file in its words without an exec. */
 int is_loader(const struct image *image) {
   for (size_t i = 0; i < image->alias_count; i++)
     if (!strncmp(image->aliases[i], "ld", 2) && strstr(image->aliases[i], ".so")) return 1;

@@ -1,15 +1,15 @@
-/*
- * The judge of program starts. The command's filter sends every execve and execveat here. A start that no line of the table is about
- * goes on; the others are put to the parent, and the caller waits for its answer.
+/* The judge of program starts. The command's filter sends every execve and execveat here. A start
+ * that matches no line of the table continues; the parent judges the others, and the caller waits
+ * for its answer.
  *
- * Words in the caller's memory are not proof: its threads, a child that shares the memory, or a mapping that is shared can change
- * them. So each start is checked twice: by what the caller says (start.c), where a refusal is an ordinary error, and at the exec stop
- * (stop.c), by the new image that no one else can write, where what was not judged is killed.
+ * Words in the caller's memory prove nothing: its threads, a child that shares the memory, or a
+ * shared mapping can change them. So each start is checked twice. First by the caller's words
+ * (start.c), where a refusal is an ordinary error. Then at the exec stop (stop.c) by the new image,
+ * which no other process can write; an unjudged image is killed.
  *
- * table.c decides which starts the parent is asked about, identity.c knows a listed program under another name, words.c reads words
- * and interpreter lines, chain.c says who started it and
- * tree.c what ran in the end, callers.c which program makes a connection.
- */
+ * table.c chooses the starts to judge, identity.c recognises listed programs under other names,
+ * words.c reads words and interpreter lines. chain.c lists the ancestors, tree.c the programs that
+ * ran, and callers.c finds the program of a connection. */
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
 #include "../broker/broker.h"
@@ -17,20 +17,20 @@
 
 #define MAX_ALIASES 4
 
-/* The words of a start, each ended by a NUL. */
+/* The words of a start, each NUL-terminated. */
 struct words {
   char *bytes;
   size_t length, size, count;
 };
 
-/* What is started: the file, and by which listed programs' names it is known beside its own. */
+/* The started file, and the names of listed programs that it is the same as. */
 struct image {
   dev_t device;
   ino_t inode;
   char path[PATH_MAX];
   const char *aliases[MAX_ALIASES];
   size_t alias_count;
-  int is_secret; /* the command's user made it unreadable: it may be a copy of anything */
+  int is_secret; /* the command's user made it unreadable: it may be a copy of any program */
   int has_line; /* it begins like an interpreter line */
 };
 
@@ -59,7 +59,8 @@ pid_t parent_of(pid_t pid);
 /* tree.c */
 void note_started(pid_t pid, const struct image *image, const struct words *w);
 void programs_tell(void);
-void programs_send(uint32_t pid, uint32_t parent, const char *text, size_t length); /* given by init/tell.c */
+/* defined in init/messages.c */
+void programs_send(uint32_t pid, uint32_t parent, const char *text, size_t length);
 
 /* callers.c */
 int callers_take_name(const char *name);
@@ -67,7 +68,8 @@ int callers_are_told(void);
 uint32_t number_of(pid_t tid);
 int number_image(pid_t pid, const struct image *image, const struct words *w);
 int name_caller(pid_t tid, uint32_t number, int fd, struct sockaddr *address, socklen_t length);
-void callers_tell(uint32_t number, uint32_t parent, const char *text, size_t length); /* given by init/tell.c */
+/* defined in init/messages.c */
+void callers_tell(uint32_t number, uint32_t parent, const char *text, size_t length);
 
 /* start.c */
 int programs_open(void);
@@ -77,8 +79,9 @@ int is_start(int number);
 void answer_start(const struct call *c);
 void answer_decided(void);
 void programs_decide(uint32_t number, int refused);
-void programs_ask(uint32_t number, const char *text, size_t length); /* given by init/tell.c */
-void programs_report(const char *text, size_t length);  /* words that were not judged, and were killed for it */
+void programs_ask(uint32_t number, const char *text, size_t length); /* defined in init/messages.c */
+/* unjudged words of a killed program */
+void programs_report(const char *text, size_t length);
 
 /* stop.c */
 int look_at_process(pid_t pid, struct image *image);

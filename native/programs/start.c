@@ -1,4 +1,5 @@
-/* A program start as the caller says it: read, held against the table, put to the parent where a line is about it, and let run. */
+/* Reads a program start from the caller, compares it with the table, asks the parent about a listed
+ * one, and lets it run. */
 #define _GNU_SOURCE
 #include "programs.h"
 #include "../init/init.h"
@@ -15,14 +16,14 @@
 #include <unistd.h>
 
 #define MAX_PENDING 256
-#define MOST_ASKED (64u << 10) /* of the words that the parent is shown */
+#define MOST_ASKED (64u << 10) /* of the words that the parent receives */
 #define CHAIN_BYTES 2048
 #define MAX_OPERANDS 12
 
 struct start {
   char path[PATH_MAX]; /* as the caller names it */
-  char named[PATH_MAX]; /* as the kernel names it to an interpreter */
-  struct image file, runs; /* what is named, and what the kernel makes of it */
+  char named[PATH_MAX]; /* as the kernel passes it to an interpreter */
+  struct image file, runs; /* the named file, and the one that the kernel runs */
   struct words said, runs_words;
 };
 
@@ -48,14 +49,14 @@ int programs_open(void) {
   return wake < 0 ? -1 : 0;
 }
 
-/* How many starts wait for the parent; asked by another thread. */
+/* The number of starts that wait for the parent; another thread reads it. */
 int programs_waiting(void) { return (int)__atomic_load_n(&pending_count, __ATOMIC_RELAXED); }
 
 int programs_wait_fd(void) { return wake; }
 
 int is_start(int number) { return number == SYS_execve || number == SYS_execveat; }
 
-/* In the thread that hears the parent. */
+/* In the thread that reads the parent's messages. */
 void programs_decide(uint32_t number, int refused) {
   uint64_t one = 1;
   pthread_mutex_lock(&queue);
@@ -68,7 +69,7 @@ void programs_decide(uint32_t number, int refused) {
   }
 }
 
-/* The file that the caller names, opened for its path alone. */
+/* Opens the file that the caller names with O_PATH. */
 static int open_named(const struct call *c, int at, const char *path, int flags) {
   char link[64];
   if (path[0] == '/' && !strncmp(path, "/proc/self/", 11)) {
@@ -113,7 +114,7 @@ static int look_at_file(int fd, struct image *image) {
   return look_at_image(link, image);
 }
 
-/* Reads a start. 0, or the errno that the caller gets: what is not there need not be run to be found missing. */
+/* Reads a start. 0, or the caller's errno: a missing file is reported without running it. */
 static int read_start(const struct call *c, struct start *s) {
   const uint64_t *a = c->args;
   int by_fd = c->number == SYS_execveat, at = by_fd ? (int)a[0] : AT_FDCWD;
@@ -136,7 +137,7 @@ static int read_start(const struct call *c, struct start *s) {
   return error;
 }
 
-/* The files among the first words of a loader are what it runs. */
+/* A loader runs one of the files among its first words. */
 static void look_at_operands(const struct call *c, struct start *s) {
   static struct image operand;
   const char *word = s->said.bytes;
@@ -151,7 +152,7 @@ static void look_at_operands(const struct call *c, struct start *s) {
 static const struct image *image_of(const struct start *s) { return s->file.has_line ? &s->runs : &s->file; }
 static struct words *words_of(struct start *s) { return s->file.has_line ? &s->runs_words : &s->said; }
 
-/* What the parent is shown of a start. */
+/* The text about a start for the parent. */
 struct text {
   char bytes[6 * PATH_MAX + CHAIN_BYTES + 2 * MOST_ASKED];
   size_t length;
@@ -178,7 +179,7 @@ static void put_aliases(struct text *t, const struct image *image) {
   put(t, text);
 }
 
-/* How many of the words are shown, and then these. */
+/* The number of words, followed by the words. */
 static void put_words(struct text *t, const struct words *w) {
   size_t shown = 0, count = 0;
   for (; shown < w->length; count++) {
@@ -191,11 +192,9 @@ static void put_words(struct text *t, const struct words *w) {
   t->length += shown;
 }
 
-/*
- * Texts ended by NUL: whether words are missing ("c"), the working directory, how the program is named; the file, its other names
- * parted by slashes, the number of words and the words; the same of what the kernel makes of it, or nothing where that is the same; the
- * processes above, the caller first.
- */
+/* NUL-terminated texts: "c" if words are missing, the working directory, the program as named; the
+ * file, its other names separated by slashes, the number of words and the words; the same for the
+ * file that the kernel runs, or nothing if it is the same; the ancestors, the caller first. */
 static void ask_parent(const struct call *c, const struct start *s, uint32_t number) {
   static struct text t;
   char link[48], cwd[PATH_MAX];
@@ -232,12 +231,13 @@ static void hold(const struct call *c, struct start *s) {
   *words_of(s) = (struct words){0};
 }
 
-/* A judge that cannot check the very first start cannot check any: the parent starts the command without it, or not at all. */
+/* A judge that cannot check the first start cannot check any: the parent starts the command without
+ * it, or not at all. */
 static void run_or_refuse(const struct call *c, const struct image *runs, const struct words *allowed) {
   static int has_checked;
   int error = let_run(c, runs, allowed);
   if (error && error != ESRCH && !has_checked) {
-    broker_tell('F', STEP_PROGRAMS, (uint32_t)error, 0);
+    broker_report('F', STEP_PROGRAMS, (uint32_t)error, 0);
     _exit(FAULT_STATUS);
   }
   if (!error) has_checked = 1;
@@ -264,7 +264,7 @@ static void settle(struct pending *p, int refused) {
   else run_or_refuse(&p->call, &p->runs, &p->words);
 }
 
-/* What the parent has decided meanwhile. */
+/* Answers the starts that the parent has decided. */
 void answer_decided(void) {
   uint64_t times;
   if (read(wake, &times, sizeof times) < 0) { /* nothing new */

@@ -1,10 +1,9 @@
-/*
- * The exec stop. The caller is seized for one exec and let go on; the kernel stops it in its new image, before that runs. An interrupt
- * that is asked for beforehand makes it stop after an exec that fails as well, so that nothing is waited for in vain.
+/* The exec stop. The caller is seized for one exec and continues; the kernel stops it in its new
+ * image before that runs. An interrupt requested beforehand also stops it after a failed exec, so
+ * the wait always ends.
  *
- * Waiting for a child of one's own also takes its stops away from a tracer in the same process, so the thread that reaps and this one
- * take turns.
- */
+ * waitpid() for children also consumes the stops of a tracer in the same process, so the reaping
+ * thread and this one take turns. */
 #define _GNU_SOURCE
 #include "programs.h"
 #include <errno.h>
@@ -20,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern pid_t command_pid; /* of init/watch.c: its end is for that to take */
+extern pid_t command_pid; /* of init/watch.c, which reaps it */
 
 static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
 
@@ -58,7 +57,8 @@ int look_at_process(pid_t pid, struct image *image) {
   return look_at_image(link, image);
 }
 
-/* Whether what is about to run was judged: nothing of the table is about it, or it is to the letter what was allowed. */
+/* Whether the new image was judged: no line of the table matches it, or it is exactly what was
+ * allowed. */
 static int is_judged(pid_t pid, const struct image *judged, const struct words *allowed) {
   static struct image image;
   struct words now = {0};
@@ -73,7 +73,7 @@ static int is_judged(pid_t pid, const struct image *judged, const struct words *
   return good;
 }
 
-/* Takes the end of a caller that died, unless it is the command itself. */
+/* Reaps a caller that died, unless it is the command itself. */
 static void take_end(pid_t pid) {
   siginfo_t info;
   if (pid != command_pid) (void)waitid(P_PID, (id_t)pid, &info, WEXITED | __WALL | __WNOTHREAD);
@@ -91,7 +91,7 @@ static void wait_for_exec(const struct image *judged, const struct words *allowe
     int event = info.si_status >> 8, number = info.si_status & 0x7f;
     if (event == PTRACE_EVENT_EXEC && !is_judged(pid, judged, allowed)) {
       kill(pid, SIGKILL);
-      /* The stop is over with the signal; what follows is its end. */
+      /* The signal ends the stop; the caller's end follows. */
       while (waitid(P_ALL, 0, &info, WEXITED | __WALL | __WNOTHREAD | WNOWAIT) && errno == EINTR) continue;
       return take_end(pid);
     }
@@ -100,7 +100,8 @@ static void wait_for_exec(const struct image *judged, const struct words *allowe
   }
 }
 
-/* Lets the caller run it, and checks what it then is. `allowed`: what the parent agreed to; NULL where it was not asked. 0, or errno. */
+/* Lets the caller run it, and checks the new image. `allowed`: the words that the parent agreed to;
+ * NULL if it was not asked. 0, or errno. */
 int let_run(const struct call *c, const struct image *judged, const struct words *allowed) {
   pthread_mutex_lock(&waiting);
   int error = ptrace(PTRACE_SEIZE, c->tid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) ? errno : 0;

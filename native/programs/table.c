@@ -1,9 +1,9 @@
 /*
- * Which starts the parent is asked about, as lines of the orders:
- *   n NAME[<TAB>WORD]...   a program of this name, or any word that names it, when all of these words are among its own
- *   s TEXT                 the words hold this text, whatever its case
- *   i NAME<TAB>PATH        the program at this path is NAME under every other name as well
- *   h NAME                 a program of this name, a pattern, has hosts (callers.c); `h` alone: who connects is told
+ * Chooses the starts that the parent judges, by lines of the setup message:
+ *   n NAME[<TAB>WORD]...   a program of this name, or any word that names it, if all these words are present
+ *   s TEXT                 the words contain this text, in any case
+ *   i NAME<TAB>PATH        the program at this path is NAME under every other name too
+ *   h NAME                 a program of this name, a pattern, has hosts (callers.c); `h` alone: report them
  *   *                      every start
  */
 #define _GNU_SOURCE
@@ -61,7 +61,7 @@ static int take_identity(char *text) {
   return text && text[0] == '/' && name[0] ? add_identity(text, name) : -1;
 }
 
-/* Takes one line of the table; 0 when it is one. */
+/* Reads one line of the table; 0 if it is valid. */
 int programs_take_line(char *line) {
   is_on = 1;
   if (!strcmp(line, "*")) return asks_all = 1, 0;
@@ -96,7 +96,7 @@ static int is_name_listed(const char *name, const struct words *w) {
   return 0;
 }
 
-/* `git-push` is `git push` by another name. */
+/* `git-push` is another name of `git push`. */
 static int is_joined_listed(const char *name, const struct words *w) {
   char first[NAME_MAX + 1];
   const char *dash = strchr(name, '-');
@@ -129,7 +129,8 @@ static int holds_text(const struct words *w) {
   return found;
 }
 
-/* Whether the parent is to be asked. `path` is how the caller names the program; NULL at the exec stop. */
+/* Whether the parent is to be asked. `path` is the caller's name of the program; NULL at the exec
+ * stop. */
 int is_listed(const struct image *image, const char *path, const struct words *w) {
   if (asks_all) return 1;
   for (size_t i = 0; i < image->alias_count; i++)

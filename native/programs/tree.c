@@ -1,4 +1,5 @@
-/* Which programs ran, for the record: up to a cap, each with the process that became it and the one that started that. */
+/* Lists the programs that ran, for the audit log: up to a cap, each with its process and the
+ * process that started it. */
 #define _GNU_SOURCE
 #include "programs.h"
 #include <pthread.h>
@@ -12,7 +13,7 @@
 static struct {
   pid_t pid, parent;
   size_t length;
-  char *text; /* the name of the file and the words, each ended by a NUL */
+  char *text; /* the file name and the words, each NUL-terminated */
 } started[MOST];
 static size_t started_count, left_out;
 static pthread_mutex_t tree = PTHREAD_MUTEX_INITIALIZER;
@@ -23,14 +24,14 @@ static int is_noted(pid_t pid) {
   return 0;
 }
 
-/* A process that has forked and runs no program of its own, such as a subshell, is passed over. */
+/* Skips processes that forked without an exec, such as a subshell. */
 static pid_t starter_of(pid_t pid) {
   pid_t parent = parent_of(pid);
   for (int i = 0; i < MAX_ABOVE && parent > 1 && !is_noted(parent); i++) parent = parent_of(parent);
   return parent;
 }
 
-/* At the exec stop, where the process is known by its new image. */
+/* At the exec stop, when the process is known by its new image. */
 void note_started(pid_t pid, const struct image *image, const struct words *w) {
   const char *name = base_name(image->path);
   size_t capacity = strlen(name) + 1, words = w->length < WORD_BYTES ? w->length : WORD_BYTES;

@@ -1,4 +1,5 @@
-/* The words of a start: read from the caller's memory, and as the kernel will have them for a file with an interpreter line. */
+/* Reads the words of a start from the caller's memory, and rewrites them like the kernel for a file
+ * with an interpreter line. */
 #define _GNU_SOURCE
 #include "programs.h"
 #include <errno.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 #define PAGE 4096
-#define MAX_BYTES (8u << 20) /* the kernel takes 6 MiB */
+#define MAX_BYTES (8u << 20) /* the kernel's limit is 6 MiB */
 #define MAX_WORDS (1u << 20)
 #define MAX_INTERPRETERS 5
 #define LINE_BYTES 256 /* BINPRM_BUF_SIZE */
@@ -44,7 +45,7 @@ int add_word(struct words *w, const char *text, size_t length) {
   return 0;
 }
 
-/* One page of the caller's: words mostly lie behind each other. */
+/* One page of the caller: words are usually adjacent. */
 struct page {
   uint64_t at;
   ssize_t length;
@@ -85,7 +86,7 @@ static int read_word(const struct call *c, struct page *p, uint64_t from, struct
   }
 }
 
-/* Reads the words at this address. 0, or -1 and errno. */
+/* Reads the words at this address. 0, or -1 with errno. */
 int read_words(const struct call *c, uint64_t from, struct words *w) {
   static struct page list, text;
   list.length = text.length = 0;
@@ -108,12 +109,12 @@ int read_words(const struct call *c, uint64_t from, struct words *w) {
     errno = E2BIG;
     return -1;
   }
-  return w->count ? 0 : add_word(w, "", 0); /* as the kernel has it */
+  return w->count ? 0 : add_word(w, "", 0); /* as the kernel does */
 }
 
 static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* Takes an interpreter line apart as the kernel does. Returns 0 when there is one. */
+/* Splits an interpreter line as the kernel does. Returns 0 if there is one. */
 static int take_line(char line[LINE_BYTES + 1], ssize_t length, const char **interpreter, const char **option) {
   if (length < 3 || line[0] != '#' || line[1] != '!') return -1;
   line[length] = 0;
@@ -151,10 +152,9 @@ static ssize_t read_head(int file, char *into, size_t size) {
   return n;
 }
 
-/*
- * Makes of the words what the kernel will: for a file with an interpreter line those of the interpreter. `file` is opened for its path
- * alone. Returns a descriptor of what will be run, which is `file` itself where there is no such line; -1 when it cannot be known.
- */
+/* Rewrites the words as the kernel will: for a file with an interpreter line, to those of the
+ * interpreter. `file` is an O_PATH descriptor. Returns a descriptor of the file that will run,
+ * `file` itself without such a line; -1 if unknown. */
 int follow_interpreters(const struct call *c, int file, const char *path, struct words *w) {
   char line[LINE_BYTES + 1], named[PATH_MAX];
   int at = file;

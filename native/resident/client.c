@@ -1,16 +1,19 @@
 /*
- * cordon-client: hands `cordon hook` and `cordon run` to the person's resident Cordon, and is otherwise the program itself.
+ * cordon-client: passes `cordon hook` and `cordon run` to the person's resident Cordon, or runs them itself.
  *
- *   cordon-client [--with NAME=VALUE]... NODE CORDON ARGUMENTS...     what `NODE CORDON ARGUMENTS...` does, with the variables that were
- *                                              installed instead of those that a project could set (environment.c)
- *   cordon-client --wrapped FILE KEY [--in DIR] COMMAND   what `NODE CORDON hook run --key KEY [--in DIR] -- COMMAND` does; the third and
- *                                              fourth line of FILE name NODE and CORDON, those after them variables: it is the interpreter of `cordon-run`
- *   cordon-client --keep NODE CORDON SECONDS   is the keeper of a resident (keeper.c)
+ *   cordon-client [--with NAME=VALUE]... NODE CORDON ARGUMENTS...
+ *       Like `NODE CORDON ARGUMENTS...`, with installed variables instead of those that a project could set
+ *       (environment.c).
+ *   cordon-client --wrapped FILE KEY [--in DIR] COMMAND
+ *       Like `NODE CORDON hook run --key KEY [--in DIR] -- COMMAND`. It is the interpreter of `cordon-run`:
+ *       the third and fourth line of FILE name NODE and CORDON, later ones are variables.
+ *   cordon-client --keep NODE CORDON SECONDS
+ *       The keeper of a resident (keeper.c).
  *
- * Whatever is not as it should be (no resident, a dead, slow or strange one, another build, other surroundings) is the way
- * without one: this process becomes `NODE CORDON ARGUMENTS...`, and for a hook waits for one that does. A command is handed over once: before `go` was sent nothing
- * has been run, and after it this process never runs it itself. A hook's decision can be made twice: its input and its
- * answer are files in memory here, so that one that does not come is made again.
+ * Without a usable resident (absent, slow, of another build, in other surroundings) this process becomes
+ * `NODE CORDON ARGUMENTS...`; for a hook it waits for a child that does. A command is passed on once: nothing
+ * runs before `go` is sent, and after it this process never runs it itself. A hook's decision may be computed
+ * twice: its input and answer are memory files here, so a missing answer is computed again.
  */
 #define _GNU_SOURCE
 #include "../clock.h"
@@ -31,16 +34,16 @@
 extern char **environ;
 
 enum {
-  INPUT_MS = 10000,  /* as the hook itself has it: a host that has waited for its own limit runs the tool */
-  HOOK_SECONDS = 30, /* of processor time, for a hook that runs away */
-  LATE_SECONDS = 55  /* of the clock: a hook without an answer by then ends, which is a block; hosts wait longer than that */
+  INPUT_MS = 10000, /* as in the hook: a host whose time limit expires runs the tool */
+  HOOK_SECONDS = 30, /* of processor time, for a hook that loops */
+  LATE_SECONDS = 55 /* of wall time: a hook without an answer ends as a block; hosts wait longer */
 };
 
 static char **cold_words;
 static enum kind kind;
-static int input = -1; /* a hook's, read */
+static int input = -1; /* a hook's input */
 
-/* A hook ends in time, whatever it has become by then: an alarm outlives exec. */
+/* Limits the time of a hook: an alarm survives exec. */
 static void end_in_time(void) {
   sigset_t one;
   sigemptyset(&one);
@@ -50,7 +53,8 @@ static void end_in_time(void) {
   alarm(LATE_SECONDS);
 }
 
-/* Hosts read an answer that is there, whatever became of who wrote it: it is held back until that has ended well. Comes back in the child. */
+/* Hosts use an answer even if its writer failed, so it is withheld until the writer ends well.
+ * Returns in the child. */
 static void hold_answer(void) {
   int answer = memfd_create("cordon-hook-answer", MFD_CLOEXEC), status = -1;
   pid_t parent = getpid(), child = answer < 0 ? -1 : fork();
@@ -64,7 +68,7 @@ static void hold_answer(void) {
   _exit(print_file(answer, 1) ? 0 : BLOCKED);
 }
 
-/* The way without a resident. */
+/* Runs the call without a resident. */
 static _Noreturn void go_cold(void) {
   if (kind == HOOK) {
     struct rlimit limit;
@@ -84,7 +88,7 @@ static _Noreturn void go_cold(void) {
   _exit(kind == HOOK ? BLOCKED : FAULT);
 }
 
-/* The whole input of a hook. Hosts that keep it open are blocked, as without a resident. */
+/* Reads a hook's whole input. Hosts that keep it open are blocked, as without a resident. */
 static void read_input(void) {
   char piece[65536];
   size_t size = 0;
@@ -103,23 +107,23 @@ static void read_input(void) {
     if (!write_all(input, piece, (size_t)n)) break;
     size += (size_t)n;
   }
-  /* Too much, or it broke off: no one can judge it. */
+  /* Too long, or truncated: it cannot be judged. */
   dprintf(2, "cordon: the host's input could not be read, or has more than %d bytes\n", MAX_INPUT);
   _exit(BLOCKED);
 }
 
-/* What a child has from its parent, and a process of somebody else cannot be asked for. */
+/* Whether inherited state that another process cannot read has its usual value. */
 static int is_usual(void) {
   enum { USUAL_SLACK = 50000 };
   return personality(0xffffffff) == PER_LINUX && prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0) == USUAL_SLACK &&
          prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) == 0 && prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0;
 }
 
-/* Whether this call is one that a resident serves. */
+/* Whether a resident serves this call. */
 static int is_served(void) {
   const char *wish = getenv("CORDON_RESIDENT");
   if (wish && !strcmp(wish, "off")) return 0;
-  /* In somebody's sandbox: a process outside must not do the work, nor may one inside be left behind. */
+  /* Inside a sandbox: no process outside may do the work, and none inside may be left behind. */
   if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0 || getuid() != geteuid() || getgid() != getegid() || !is_usual())
     return 0;
   for (char **variable = environ; *variable; variable++)
@@ -134,7 +138,7 @@ static _Noreturn void fail(const char *why) {
   _exit(kind == HOOK ? BLOCKED : FAULT);
 }
 
-/* The words of a command that a hook put into the sandbox, from those of its short form. */
+/* The full form of a command that a hook sandboxed, from its short form. */
 static char **unwrapped(int argc, char **argv) {
   enum { WORDS = 9, LINES = 16, FIXED = 4 };
   static char text[4 * 4096 + 1024];
@@ -159,7 +163,7 @@ static char **unwrapped(int argc, char **argv) {
   return words;
 }
 
-/* The words after the variables that were installed. */
+/* The words after the installed variables. */
 static char **with_installed(char **words) {
   enum { MOST = 32 };
   static char *given[MOST];
@@ -184,7 +188,7 @@ int main(int argc, char **argv) {
   if (words[2] && !strcmp(words[2], "hook")) kind = words[3] && !strcmp(words[3], "run") ? COMMAND : HOOK;
   if (kind == HOOK) end_in_time();
   const char *const program[2] = {words[0], words[1]};
-  /* A keeper stands elsewhere: only whole paths mean the same there. */
+  /* A keeper has another working directory: only absolute paths mean the same there. */
   if (kind != OTHER && words[0][0] == '/' && words[1][0] == '/' && is_served()) {
     if (kind == HOOK) read_input();
     hand_over(program, words + 2, kind, input);

@@ -1,4 +1,5 @@
-/* The parts of the client: client.c decides who does a call, environment.c with which variables, hand-over.c has a resident do it. */
+/* The parts of the client: client.c chooses the process for a call, environment.c its variables,
+ * hand-over.c passes it to a resident. */
 #ifndef CORDON_CLIENT_H
 #define CORDON_CLIENT_H
 #include "resident.h"
@@ -6,14 +7,15 @@
 enum kind { OTHER, HOOK, COMMAND };
 enum { BLOCKED = 2, FAULT = 125 };
 
-/* True for a variable that changes Node itself, and holds for a process that is started with it. */
+/* Whether a variable changes Node itself. */
 int changes_node(const char *variable);
-/* Puts these variables instead of what a project could have set for us; false without memory. */
+/* Replaces variables that a project could have set; false without memory. */
 int install_environment(char **given, size_t count);
-/* True when there is something to read, or an end, before the deadline. */
+/* Whether there is data, or the end, before the deadline. */
 int await(int fd, int64_t deadline);
 int write_all(int fd, const char *bytes, size_t length);
 int print_file(int fd, int to);
-/* Has a resident do it; `input` is a hook's, read. Comes back where it has not begun, or where it does not matter that it has. */
+/* Passes a call to a resident; `input` is a hook's. Returns if the resident has not started it, or
+ * if running it twice is harmless. */
 void hand_over(const char *const program[2], char **arguments, enum kind kind, int input);
 #endif

@@ -1,8 +1,6 @@
-/*
- * The environment of a call from an installed hook. A project that a host trusts can set variables for all that the host starts
- * (Claude Code's `env`, a `.env`), our processes too: what says where Cordon's policy and keys are, or has Node or the loader run
- * code, is taken from the installation instead.
- */
+/* The environment of a call from an installed hook. A project that a host trusts can set variables
+ * for every process of the host (Claude Code's `env`, a `.env`). Variables that locate Cordon's
+ * policy and keys, or that make Node or the loader run code, come from the installation instead. */
 #define _GNU_SOURCE
 #include "client.h"
 #include <stdio.h>
@@ -23,7 +21,7 @@ int changes_node(const char *variable) {
   return begins(variable, PREFIXES);
 }
 
-/* Read back by src/system/machine.ts, for the command in the sandbox: there they are the agent's own business. */
+/* Read by src/system/machine.ts, which restores them for the command in the sandbox. */
 static char *passed(const char *variable) {
   char *renamed = NULL;
   return asprintf(&renamed, "CORDON_PASSED_%s", variable) < 0 ? NULL : renamed;

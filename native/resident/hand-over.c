@@ -1,7 +1,5 @@
-/*
- * One call in the hands of a resident: who listens is checked, what the caller has is sent in one message, and the worker's
- * last word is this process's own. Until `go` is sent nothing has been run.
- */
+/* Passes one call to a resident. Checks the listener, sends the caller's state in one message, and
+ * exits with the worker's result. Nothing runs before `go` is sent. */
 #define _GNU_SOURCE
 #include "../clock.h"
 #include "client.h"
@@ -24,11 +22,11 @@
 extern char **environ;
 
 enum {
-  READY_MS = 150,  /* a worker answers within one; starting an own process takes forty */
-  ANSWER_MS = 5000 /* after that the hook is answered without the resident, in time for its host */
+  READY_MS = 150, /* a worker answers within one; starting a process takes forty */
+  ANSWER_MS = 5000 /* then the hook is answered without the resident, in time for its host */
 };
 
-/* True when there is something to read, or an end, before the deadline. */
+/* Whether there is data, or the end, before the deadline. */
 int await(int fd, int64_t deadline) {
   for (;;) {
     struct pollfd wait = {fd, POLLIN, 0};
@@ -52,7 +50,8 @@ int write_all(int fd, const char *bytes, size_t length) {
 
 enum listener { STRANGER, OTHER_BUILD, OWN };
 
-/* Who listens. Only this very program, in the same namespaces, is handed anything; of another build it is told so. */
+/* Checks the listening process. Only this very program, in the same namespaces, receives the call;
+ * another build is notified. */
 static enum listener listener_of(int connection) {
   struct ucred peer;
   socklen_t size = sizeof peer;
@@ -71,7 +70,7 @@ static enum listener listener_of(int connection) {
   return same == ALL ? OWN : same == NAMESPACES ? OTHER_BUILD : STRANGER;
 }
 
-/* Starts a keeper for the next call, without waiting for it; one that is not needed ends by itself. */
+/* Starts a keeper for the next call, without waiting for it; an unneeded one ends by itself. */
 static void start_keeper(const char *const program[2]) {
   pid_t child = fork();
   if (child > 0) waitpid(child, NULL, 0);
@@ -94,7 +93,7 @@ static void start_keeper(const char *const program[2]) {
   _exit(1);
 }
 
-/* The connection to a resident that listens; -1 without one. */
+/* Connects to a listening resident; -1 without one. */
 static int connect_resident(const char *const program[2], int *startable) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   char name[64];
@@ -115,7 +114,7 @@ static int connect_resident(const char *const program[2], int *startable) {
   return -1;
 }
 
-/* Arguments, then variables, each with its NUL; the numbers of both before them. */
+/* Writes both counts, then arguments and variables, each with its NUL. */
 static int write_payload(char **arguments) {
   int fd = memfd_create("cordon-request", MFD_CLOEXEC);
   uint32_t counts[2] = {0, 0};
@@ -152,7 +151,7 @@ static int send_go(int connection, const int fds[HANDED]) {
 }
 
 static int worker = -1; /* a descriptor of the process that serves */
-static int life = -1;   /* the end of a pipe that this process alone holds: its end is the end of the other */
+static int life = -1; /* a pipe that only this process has open: its end reports this process's end */
 static volatile sig_atomic_t last_signal;
 
 static void pass_on(int number) {
@@ -179,7 +178,7 @@ static void keep_signals(void) {
 
 static void die_by(int number) {
   sigset_t one;
-  /* The command is the one whose memory could be of use. */
+  /* Only the command's memory is worth reading. */
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   sigemptyset(&one);
   sigaddset(&one, number);
@@ -188,7 +187,7 @@ static void die_by(int number) {
   sigprocmask(SIG_UNBLOCK, &one, NULL);
 }
 
-/* The command's end. Comes back only with the worker's word that it has begun nothing. */
+/* Waits for the command. Returns only if the worker reports that it started nothing. */
 static void await_command(int connection) {
   struct done done;
   struct pollfd wait = {connection, POLLIN, 0};
@@ -200,14 +199,14 @@ static void await_command(int connection) {
   }
   int number = last_signal;
   if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT) {
-    /* What ended the worker was meant for us. */
+    /* The signal that ended the worker was meant for this process. */
     die_by(number);
   }
   dprintf(2, "cordon: the resident process ended before the command did; it was not run again [resident-ended]\n");
   _exit(FAULT);
 }
 
-/* Whether all of it could be printed: hosts take half an answer for none, and none for an allow. */
+/* Whether all of it was printed: hosts take half an answer as none, and none as an allow. */
 int print_file(int fd, int to) {
   char piece[65536];
   ssize_t n;
@@ -217,19 +216,18 @@ int print_file(int fd, int to) {
   return n == 0;
 }
 
-/* The answer of a hook, printed as a whole; comes back without one. */
+/* Prints the whole answer of a hook; returns without one. */
 static void await_answer(int connection, int out, int err) {
   struct done done;
   if (await(connection, now_ms() + ANSWER_MS) && recv(connection, &done, sizeof done, 0) == (ssize_t)sizeof done && done.magic == MAGIC) {
     if (done.code == NOT_BEGUN) return;
     print_file(err, 2);
-    /* As without a resident: what did not end well has no answer. */
+    /* As without a resident: a failed run has no answer. */
     _exit(done.code == 0 && print_file(out, 1) ? 0 : BLOCKED);
   }
   syscall(SYS_pidfd_send_signal, worker, SIGKILL, NULL, 0);
 }
 
-/* Has a resident do it. Comes back where it has not begun, or where it does not matter that it has. */
 void hand_over(const char *const program[2], char **arguments, enum kind kind, int input) {
   struct hello hello = {.magic = MAGIC};
   struct ready ready;
@@ -239,18 +237,18 @@ void hand_over(const char *const program[2], char **arguments, enum kind kind, i
     return;
   }
   enum listener listener = listener_of(connection);
-  if (listener == STRANGER || !take_stamp(&hello.stamp, program)) goto not_begun;
-  if (send(connection, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello) goto not_begun;
-  if (!await(connection, now_ms() + READY_MS) || recv(connection, &ready, sizeof ready, 0) != (ssize_t)sizeof ready) goto not_begun;
+  if (listener == STRANGER || !take_stamp(&hello.stamp, program)) goto not_started;
+  if (send(connection, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello) goto not_started;
+  if (!await(connection, now_ms() + READY_MS) || recv(connection, &ready, sizeof ready, 0) != (ssize_t)sizeof ready) goto not_started;
   if (ready.magic != MAGIC || ready.answer != READY || listener != OWN) {
     close(connection);
-    /* A resident of another build is on its way out. */
+    /* A resident of another build is about to end. */
     if (ready.magic == MAGIC && ready.answer == STALE) start_keeper(program);
     return;
   }
   char proof[64];
   int pipe_ends[2] = {-1, -1};
-  if (pipe2(pipe_ends, O_CLOEXEC)) goto not_begun;
+  if (pipe2(pipe_ends, O_CLOEXEC)) goto not_started;
   life = pipe_ends[1];
   snprintf(proof, sizeof proof, "/proc/%d/fd/%d", (int)ready.pid, (int)ready.proof);
   int fds[HANDED] = {write_payload(arguments), open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), 0, 1, 2, open(proof, O_PATH | O_CLOEXEC), pipe_ends[0]};
@@ -262,14 +260,14 @@ void hand_over(const char *const program[2], char **arguments, enum kind kind, i
     lseek(input, 0, SEEK_SET);
   }
   for (int i = 0; i < HANDED; i++)
-    if (fds[i] < 0) goto not_begun;
-  if (worker < 0) goto not_begun;
+    if (fds[i] < 0) goto not_started;
+  if (worker < 0) goto not_started;
   if (kind == COMMAND) {
     pass_signals();
     if (send_go(connection, fds)) await_command(connection);
     keep_signals();
   } else if (send_go(connection, fds)) await_answer(connection, fds[HANDED_STDOUT], fds[HANDED_STDERR]);
-not_begun:
+not_started:
   close(connection);
   if (life >= 0) close(life);
 }

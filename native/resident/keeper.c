@@ -1,9 +1,7 @@
-/*
- * The keeper of a resident Cordon: holds the socket, and keeps processes of Node ready that accept from it. It reads no request
- * itself, and does nothing for one: a worker serves one at a time, and there are more while all of them are busy.
- * It ends after some minutes without a request, and when another build is in its place; idle workers end with it, and a
- * busy one when its command is done.
- */
+/* The keeper of a resident Cordon: owns the socket, and keeps Node processes ready that accept from
+ * it. It reads no request and performs none: a worker serves one at a time, and more are started
+ * while all are busy. It ends after some minutes without a request, and when another build replaces
+ * it. Idle workers end with it, a busy one after its command. */
 #define _GNU_SOURCE
 #include "../clock.h"
 #include "resident.h"
@@ -26,11 +24,11 @@ enum {
   MAX_WORKERS = 8,
   BACKLOG = 64,
   IDLE_SECONDS = 600,
-  EXTRA_SECONDS = 60, /* after which a worker that was needed for a while is not */
-  BUSY_MS = 20,       /* for so long all may be busy: a hook is answered in less */
-  DEAF_MS = 40,       /* after which a worker that does not accept is taken for frozen */
+  EXTRA_SECONDS = 60, /* after which an extra worker is no longer needed */
+  BUSY_MS = 20, /* all workers may be busy for so long: a hook is answered in less */
+  DEAF_MS = 40, /* after which a worker that does not accept counts as frozen */
   MAX_FAILURES = 3,
-  PAUSE_SECONDS = 60, /* before workers that do not start are tried again */
+  PAUSE_SECONDS = 60, /* before failing workers are started again */
   LOCK_TRIES = 20
 };
 
@@ -55,7 +53,7 @@ static int count(enum state state) {
   return found;
 }
 
-/* The build as it is at its paths now, this program's own included. */
+/* The build at its current paths, including this program. */
 static int stamp_paths(struct stamp *into) {
   struct stat facts;
   if (!take_stamp(into, keeper.program) || stat(keeper.own, &facts)) return 0;
@@ -69,7 +67,8 @@ static int is_current(void) {
   return stamp_paths(&now) && !memcmp(&now, &keeper.files, sizeof now);
 }
 
-/* One keeper for one name: the lock is the kernel's, and goes with this process; its file was still in place when it was got. */
+/* One keeper per name: the kernel releases the lock with this process. The file must still be in
+ * place once locked. */
 static int take_lock(void) {
   char name[64], text[64];
   struct stat locked, placed;
@@ -83,7 +82,7 @@ static int take_lock(void) {
       return !ftruncate(fd, 0) && write(fd, text, (size_t)length) == length;
     }
     close(fd);
-    /* The keeper of an older build may be on its way out. */
+    /* The keeper of an older build may be about to end. */
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
   }
   return 0;
@@ -106,7 +105,7 @@ static void stop_listening(void) {
   keeper.listener = -1;
 }
 
-/* Leaves nothing behind; the directory stays where another keeper uses it. */
+/* Removes the socket; the directory stays, because another keeper may use it. */
 static _Noreturn void end(void) {
   char place[4096], path[64];
   stop_listening();
@@ -117,7 +116,7 @@ static _Noreturn void end(void) {
   _exit(0);
 }
 
-/* Node, with what it listens to, where it speaks, and the end of the keeper. */
+/* Starts Node with the listener, its status pipe, and a pipe that ends with the keeper. */
 static void start_worker(void) {
   struct worker *free_place = NULL;
   char hex[2 * sizeof(struct stamp) + 1], seconds[32];
@@ -146,20 +145,20 @@ static void start_worker(void) {
   if (pid > 0) *free_place = (struct worker){pid, STARTING};
 }
 
-/* What a worker said; true when it was about a request. */
-static int hear(const struct word *word) {
+/* Reads a worker's status; true if it concerned a request. */
+static int read_word(const struct word *word) {
   if (word->state == 'S' && !is_current()) end();
   for (int i = 0; i < MAX_WORKERS; i++) {
     if (workers[i].state == NONE || workers[i].pid != word->pid) continue;
-    int asked = word->state == 'B';
+    int is_request = word->state == 'B';
     if (word->state == 'I') workers[i].state = IDLE;
     if (word->state == 'B') workers[i].state = BUSY;
-    return asked;
+    return is_request;
   }
   return 0;
 }
 
-/* Clears up after workers that ended; how many of them had never been ready. */
+/* Reaps ended workers; returns how many had never been ready. */
 static int reap(void) {
   int unready = 0;
   for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)
@@ -184,7 +183,7 @@ static void detach(void) {
 }
 
 int keep_resident(const char *const program[2], const char *runtime_directory, long idle_seconds) {
-  sigset_t heard;
+  sigset_t handled;
   memcpy(keeper.program, program, sizeof keeper.program);
   keeper.idle_seconds = idle_seconds > 0 ? idle_seconds : IDLE_SECONDS;
   detach();
@@ -193,11 +192,11 @@ int keep_resident(const char *const program[2], const char *runtime_directory, l
   if (length <= 0 || keeper.place < 0 || !take_lock()) return 1;
   if (!take_stamp(&keeper.stamp, program) || !stamp_paths(&keeper.files) || !listen_here()) return 1;
   if (pipe2(keeper.words, O_CLOEXEC | O_NONBLOCK) || pipe2(keeper.quit, O_CLOEXEC)) return 1;
-  sigemptyset(&heard);
-  sigaddset(&heard, SIGCHLD);
-  sigaddset(&heard, SIGTERM);
-  sigprocmask(SIG_BLOCK, &heard, NULL);
-  int signals = signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
+  sigemptyset(&handled);
+  sigaddset(&handled, SIGCHLD);
+  sigaddset(&handled, SIGTERM);
+  sigprocmask(SIG_BLOCK, &handled, NULL);
+  int signals = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
   int64_t last_request = now_ms(), all_busy_since = -1, called_since = -1;
   int failures = 0;
   start_worker();
@@ -206,10 +205,10 @@ int keep_resident(const char *const program[2], const char *runtime_directory, l
     if (now >= next && count(BUSY) == 0) end();
     if (now >= next) next = now + 1000;
     if (failures >= MAX_FAILURES) {
-      /* The lock is kept for a while, so that not every call starts another keeper in vain. */
+      /* Keep the lock for a while, so that not every call starts another keeper in vain. */
       stop_listening();
-      sigdelset(&heard, SIGCHLD);
-      sigtimedwait(&heard, NULL, &(struct timespec){.tv_sec = PAUSE_SECONDS});
+      sigdelset(&handled, SIGCHLD);
+      sigtimedwait(&handled, NULL, &(struct timespec){.tv_sec = PAUSE_SECONDS});
       end();
     }
     int ready = count(IDLE) + count(STARTING);
@@ -229,8 +228,8 @@ int keep_resident(const char *const program[2], const char *runtime_directory, l
     if (waits[2].revents) called_since = now_ms();
     struct word word;
     while (read(keeper.words[0], &word, sizeof word) == (ssize_t)sizeof word) {
-      /* It was accepted; one that waits now has only begun to. */
-      if (hear(&word)) last_request = now_ms(), called_since = -1;
+      /* A connection was accepted; any waiting one is new. */
+      if (read_word(&word)) last_request = now_ms(), called_since = -1;
       if (word.state == 'I') failures = 0;
     }
     struct signalfd_siginfo signal;

@@ -1,4 +1,5 @@
-/* Where a resident is found, which build it is of, and whether another process lives in the same surroundings. */
+/* Finds a resident's directory and name, identifies its build, and compares the surroundings of
+ * processes. */
 #define _GNU_SOURCE
 #include "resident.h"
 #include <errno.h>
@@ -17,7 +18,7 @@ void path_below(char *into, size_t size, int directory, const char *name) {
   snprintf(into, size, "/proc/self/fd/%d/%s", directory, name);
 }
 
-/* A directory of this user alone. What was opened is what was checked. */
+/* Opens a directory that belongs to this user alone. The opened object is the checked one. */
 static int open_own(const char *path) {
   struct stat facts;
   int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -27,7 +28,7 @@ static int open_own(const char *path) {
   return -1;
 }
 
-/* Whatever umask the caller has: without all three bits its owner could not use it. */
+/* Under any umask: without all three bits its owner could not use it. */
 static void make_own(const char *path) {
   if (!mkdir(path, 0700)) (void)!chmod(path, 0700);
 }
@@ -44,7 +45,8 @@ int open_place(const char *runtime_directory, int make) {
       return fd;
     }
   }
-  /* The sticky bit of /tmp keeps others from renaming it; one that they made before is not ours, and not used. */
+  /* The sticky bit of /tmp prevents renames by others; a directory that they created first is not
+   * used. */
   snprintf(path, sizeof path, "/tmp/cordon-%u", (unsigned)geteuid());
   if (make) make_own(path);
   return open_own(path);
@@ -55,7 +57,7 @@ static uint64_t hash(uint64_t so_far, const char *bytes, size_t length) {
   return so_far;
 }
 
-/* A file of /proc as it is, cut to the sandbox there is; -1 when it cannot be read. */
+/* Reads a file of /proc, cut to the buffer; -1 if unreadable. */
 static ssize_t read_file(const char *path, char *into, size_t size) {
   size_t length = 0;
   int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -87,7 +89,7 @@ int name_resident(char *into, size_t size, const char *const program[2], const c
   char group[4096], real[PATH_MAX];
   uint64_t name = 0xcbf29ce484222325;
   for (int i = 0; i < 2; i++) {
-    /* By whatever links it is called, it is one. */
+    /* Links to one file are one name. */
     if (!realpath(program[i], real)) return 0;
     name = hash(name, real, strlen(real) + 1);
   }
@@ -113,7 +115,7 @@ int take_stamp(struct stamp *into, const char *const program[2]) {
   return 1;
 }
 
-/* Lines of /proc/PID/status that a child has from its parent. */
+/* Lines of /proc/PID/status that a child inherits. */
 static const char *const INHERITED[] = {"Uid:", "Gid:", "Groups:", "CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:", "NoNewPrivs:",
     "Seccomp:", "Seccomp_filters:", "Cpus_allowed:", "Mems_allowed:"};
 static const char *const NAMESPACES[] = {"mnt", "user", "pid", "pid_for_children", "net", "ipc", "uts", "cgroup", "time"};

@@ -1,13 +1,15 @@
 /*
- * cordon-serve: the addon by which a process of Node serves requests of the person's resident Cordon, one at a time.
+ * cordon-serve: an addon with which a Node process serves requests of the resident Cordon, one at a time.
  *
- *   next(idle, stamp)  waits for a request for so many seconds, and becomes it: directory, umask, stdin, stdout and stderr are
- *                      the caller's. Gives its arguments and variables (client.c, write_payload); undefined when none came, null when
- *                      this process is no longer needed. If the caller goes before it has its answer, the kernel kills this process.
- *   done(code)         answers with an exit code, and in its second byte the signal to die by; lets go of all that was the caller's
+ *   next(idle, stamp)  waits so many seconds for a request, and takes over its directory, umask, stdin,
+ *                      stdout and stderr. Returns its arguments and variables (hand-over.c, write_payload);
+ *                      undefined without a request, null when this process is no longer needed. If the caller ends
+ *                      before its answer, the kernel kills this process.
+ *   done(code)         answers with an exit code, with the signal to die by in its second byte, and releases
+ *                      all that belonged to the caller
  *
- * A request is only taken from a process of this user in the surroundings of the keeper (place.c): in any others it would
- * be served with rights, limits or walls that are not its own.
+ * Requests are accepted only from processes of this user in the keeper's surroundings (place.c): others would
+ * be served with foreign rights, limits or Landlock domains.
  */
 #define _GNU_SOURCE
 #include "../addon.h"
@@ -38,12 +40,12 @@ static int connection = -1, life = -1, waits = -1, nothing = -1, proof = -1;
 static char here[SURROUNDINGS];
 static size_t here_length;
 
-static int tell(char state) {
+static int report(char state) {
   struct word word;
   memset(&word, 0, sizeof word);
   word.pid = getpid();
   word.state = state;
-  /* A keeper that is gone hears nothing; that shows at QUIT_FD. */
+  /* A keeper that is gone is noticed at QUIT_FD. */
   return write(WORDS_FD, &word, sizeof word) == (ssize_t)sizeof word;
 }
 
@@ -57,23 +59,24 @@ static int answer(int fd, enum answer what) {
   return send(fd, &ready, sizeof ready, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof ready;
 }
 
-/* Whether the caller lives in these surroundings. That it is still there at the end says that its number was no one else's. */
+/* Whether the caller has the same surroundings. It must still exist at the end, so that its pid was
+ * not reused. */
 static int is_neighbour(int fd, pid_t peer) {
   char there[SURROUNDINGS];
-  int held = -1;
-  socklen_t size = sizeof held;
-  /* Kernels before 6.5 do not hand out the one that connected. */
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &held, &size))
-    held = errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, peer, 0) : -1;
-  if (held < 0) return 0;
+  int pidfd = -1;
+  socklen_t size = sizeof pidfd;
+  /* Kernels before 6.5 cannot return the pidfd of the peer. */
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size))
+    pidfd = errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, peer, 0) : -1;
+  if (pidfd < 0) return 0;
   size_t length = read_surroundings(peer, there, sizeof there);
-  struct pollfd gone = {held, POLLIN, 0};
+  struct pollfd gone = {pidfd, POLLIN, 0};
   int same = length > 0 && length == here_length && !memcmp(here, there, length) && poll(&gone, 1, 0) == 0;
-  close(held);
+  close(pidfd);
   return same;
 }
 
-/* Whether the caller may be served here; it is told so. */
+/* Whether the caller may be served here; it is notified. */
 static int greet(int fd, const struct stamp *stamp) {
   struct ucred peer;
   socklen_t size = sizeof peer;
@@ -83,8 +86,8 @@ static int greet(int fd, const struct stamp *stamp) {
   if (recv(fd, &hello, sizeof hello, 0) != (ssize_t)sizeof hello || hello.magic != MAGIC) return 0;
   if (memcmp(&hello.stamp, stamp, sizeof *stamp)) {
     answer(fd, STALE);
-    /* The keeper looks for itself whether there is another build. */
-    tell('S');
+    /* The keeper checks for another build. */
+    report('S');
     return 0;
   }
   if (!is_neighbour(fd, peer.pid)) {
@@ -95,7 +98,7 @@ static int greet(int fd, const struct stamp *stamp) {
   return answer(fd, READY);
 }
 
-/* What the caller hands over; fds are -1 where it did not come whole. */
+/* Receives the request; fds are -1 if it is incomplete. */
 static int receive_go(int fd, struct go *go, int fds[HANDED]) {
   struct iovec part = {go, sizeof *go};
   union {
@@ -120,19 +123,16 @@ static int receive_go(int fd, struct go *go, int fds[HANDED]) {
   return n == (ssize_t)sizeof *go && go->magic == MAGIC && received == HANDED && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
-/*
- * Whether the caller could look into this process: it has opened one of its descriptors by /proc. One behind a wall that no file
- * tells of cannot (Landlock, which root may put up without the mark of no new privileges).
- */
+/* Whether the caller may inspect this process: it opened one of its descriptors in /proc. A caller
+ * in a Landlock domain cannot, and root may enter one without no_new_privs. */
 static int is_proven(int handed) {
   struct stat own, shown;
   return !fstat(proof, &own) && !fstat(handed, &shown) && own.st_dev == shown.st_dev && own.st_ino == shown.st_ino;
 }
 
-/*
- * From here on the caller's end is ours: no one would read the answer, and its command must not outlive it. By a pipe into which nothing is
- * ever written: of the connection the kernel may still tell that the last message came, after that was read.
- */
+/* Ends this process with the caller: the answer would have no reader, and its command must not
+ * outlive it. Uses a pipe without writes, because the connection may still signal its last message
+ * after it was read. */
 static int end_with(int fd) {
   struct stat facts;
   if (fstat(fd, &facts) || !S_ISFIFO(facts.st_mode)) return 0;
@@ -165,7 +165,7 @@ static void *read_payload(int fd, size_t *size) {
   return bytes;
 }
 
-/* Takes the caller's place; the request's bytes, or NULL when it cannot be taken whole. */
+/* Takes over the caller's state; returns the request's bytes, or NULL if incomplete. */
 static void *become(int fd, size_t *size) {
   int fds[HANDED];
   struct go go;
@@ -198,7 +198,7 @@ static void let_go(void) {
 
 static void finish(int32_t code) {
   struct done message = {MAGIC, code};
-  /* The caller may go as soon as it has its answer. */
+  /* The caller may end as soon as it has its answer. */
   outlive();
   send(connection, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -225,25 +225,25 @@ static napi_value next(napi_env env, napi_callback_info info) {
     napi_throw_error(env, NULL, "cordon-serve: next takes seconds and a stamp, for one request at a time, from a keeper");
     return NULL;
   }
-  /* bubblewrap of a command that is done takes a moment longer than anybody waits for it. */
+  /* bubblewrap of a finished command may end after its caller was answered. */
   while (waitpid(-1, NULL, WNOHANG) > 0) continue;
-  for (int told = tell('I');;) {
+  for (int is_reported = report('I');;) {
     struct epoll_event event;
     int found = epoll_wait(waits, &event, 1, (int)(idle * 1000));
     if (found < 0 && errno == EINTR) continue;
-    if (told && found == 0) {
+    if (is_reported && found == 0) {
       napi_get_undefined(env, &result);
       return result;
     }
     napi_get_null(env, &result);
-    if (!told || found < 0 || event.data.fd == QUIT_FD) return result;
+    if (!is_reported || found < 0 || event.data.fd == QUIT_FD) return result;
     int fd = accept4(LISTENER_FD, NULL, NULL, SOCK_CLOEXEC);
-    /* The keeper has stopped listening; the process that waits on would be told so without end. */
+    /* The keeper has stopped listening; poll would report that without end. */
     if (fd < 0 && errno == EINVAL) return result;
     if (fd < 0) continue;
     size_t length;
     void *payload = NULL;
-    tell('B');
+    report('B');
     connection = fd;
     if (greet(fd, stamp)) {
       if ((payload = become(fd, &length))) {
@@ -254,7 +254,7 @@ static napi_value next(napi_env env, napi_callback_info info) {
       finish(NOT_BEGUN);
     }
     let_go();
-    told = tell('I');
+    is_reported = report('I');
   }
 }
 

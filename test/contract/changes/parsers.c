@@ -101,8 +101,8 @@ static void try_path(const char *text, size_t length) {
   spot.path[length + 1] = 0;
   (void)judge(&spot, changes[pick(4)]);
   (void)judge_link(&spot);
-  (void)is_above_held(spot.path);
-  (void)is_on_way(spot.path);
+  (void)contains_fixed(spot.path);
+  (void)is_on_named_path(spot.path);
 }
 
 /* A question of its exact size, with the space that its answer takes. */

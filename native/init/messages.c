@@ -1,4 +1,4 @@
-/* What the init tells its parent, and the end when something failed. */
+/* Sends messages to the parent, and ends after a failure. */
 #define _GNU_SOURCE
 #include "init.h"
 #include "learn.h"
@@ -15,28 +15,28 @@
 int control = -1;
 int exec_report = -1;
 
-/* Two threads speak. */
+/* Two threads send. */
 static pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER;
 
 static void send_all(const void *bytes, size_t size) {
   for (size_t done = 0; done < size;) {
     ssize_t n = send(control, (const char *)bytes + done, size - done, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) _exit(FAULT_STATUS); /* nobody is left to answer to */
+    if (n <= 0) _exit(FAULT_STATUS); /* the parent is gone */
     done += (size_t)n;
   }
 }
 
-void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
+void send_message(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
   uint32_t frame[4] = {type, a, b, c};
   pthread_mutex_lock(&speaking);
   send_all(frame, sizeof frame);
   pthread_mutex_unlock(&speaking);
 }
 
-void broker_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) { tell(type, a, b, c); }
+void broker_report(uint32_t type, uint32_t a, uint32_t b, uint32_t c) { send_message(type, a, b, c); }
 
-static void tell_text(const uint32_t head[4], const char *text, size_t length) {
+static void send_text(const uint32_t head[4], const char *text, size_t length) {
   static const uint8_t fill[16];
   pthread_mutex_lock(&speaking);
   send_all(head, 16);
@@ -45,45 +45,45 @@ static void tell_text(const uint32_t head[4], const char *text, size_t length) {
   pthread_mutex_unlock(&speaking);
 }
 
-void names_tell(uint32_t kind, const char *name, uint16_t port) {
+void names_report(uint32_t kind, const char *name, uint16_t port) {
   size_t length = strlen(name);
   if (length > 255) return;
   uint32_t head[4] = {'A', kind, (uint32_t)length, port};
-  tell_text(head, name, length);
+  send_text(head, name, length);
 }
 
 void learn_send(uint32_t kind, const char *path, uint32_t count) {
   size_t length = strlen(path);
   if (length >= PATH_MAX) return;
   uint32_t head[4] = {'B', kind, (uint32_t)length, count};
-  tell_text(head, path, length);
+  send_text(head, path, length);
 }
 
 void programs_ask(uint32_t number, const char *text, size_t length) {
   uint32_t head[4] = {'E', number, (uint32_t)length, 0};
-  tell_text(head, text, length);
+  send_text(head, text, length);
 }
 
 void programs_report(const char *text, size_t length) {
   if (length >= PATH_MAX) length = PATH_MAX - 1;
   uint32_t head[4] = {'Y', 0, (uint32_t)length, 0};
-  tell_text(head, text, length);
+  send_text(head, text, length);
 }
 
 void programs_send(uint32_t pid, uint32_t parent, const char *text, size_t length) {
   uint32_t head[4] = {'O', pid, (uint32_t)length, parent};
-  tell_text(head, text, length);
+  send_text(head, text, length);
 }
 
 void callers_tell(uint32_t number, uint32_t parent, const char *text, size_t length) {
   uint32_t head[4] = {'W', number, (uint32_t)length, parent};
-  tell_text(head, text, length);
+  send_text(head, text, length);
 }
 
 void private_home_send(const char *path) {
   size_t length = strlen(path);
   uint32_t head[4] = {'H', 0, (uint32_t)length, 0};
-  tell_text(head, path, length);
+  send_text(head, path, length);
 }
 
 _Noreturn void fail_at(enum step step, uint32_t index) {
@@ -92,7 +92,7 @@ _Noreturn void fail_at(enum step step, uint32_t index) {
     ssize_t n = write(exec_report, failure, sizeof failure);
     (void)n;
   } else {
-    tell('F', failure[0], failure[1], failure[2]);
+    send_message('F', failure[0], failure[1], failure[2]);
   }
   _exit(FAULT_STATUS);
 }
