@@ -10,7 +10,8 @@
 #define MAX_ATTRIBUTES 65536 /* the kernel's limit (XATTR_LIST_MAX, XATTR_SIZE_MAX) */
 
 static inline int is_kept_attribute(const char *name) {
-  return !strncmp(name, "user.", 5) || !strncmp(name, "system.posix_acl_", 17) || !strcmp(name, "security.capability");
+  return !strncmp(name, "user.", 5) || !strncmp(name, "system.posix_acl_", 17) ||
+         !strcmp(name, "security.capability");
 }
 
 /* The names of a file's attributes, each NUL-terminated; -1 if unreadable. */
@@ -36,11 +37,15 @@ static inline int copy_attributes(const char *from, const char *to) {
   int error = 0;
   ssize_t size = list_attributes(to, names), n;
   for (ssize_t at = 0; at < size; at += (ssize_t)strlen(names + at) + 1)
-    if (is_kept_attribute(names + at) && getxattr(from, names + at, NULL, 0) < 0 && (errno == ENODATA || errno == ENOTSUP) && removexattr(to, names + at)) error = errno;
+    if (is_kept_attribute(names + at) && getxattr(from, names + at, NULL, 0) < 0 &&
+        (errno == ENODATA || errno == ENOTSUP) && removexattr(to, names + at))
+      error = errno;
   size = list_attributes(from, names);
   if (size < 0) error = errno;
   for (ssize_t at = 0; at < size; at += (ssize_t)strlen(names + at) + 1)
-    if (is_kept_attribute(names + at) && ((n = getxattr(from, names + at, value, MAX_ATTRIBUTES)) < 0 || setxattr(to, names + at, value, (size_t)n, 0))) error = errno;
+    if (is_kept_attribute(names + at) && ((n = getxattr(from, names + at, value, MAX_ATTRIBUTES)) < 0 ||
+                                          setxattr(to, names + at, value, (size_t)n, 0)))
+      error = errno;
   free(names);
   errno = error;
   return error ? -1 : 0;

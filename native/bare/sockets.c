@@ -17,13 +17,11 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -31,8 +29,6 @@
 #define LISTEN_STATE 10
 #define MOST_SERVERS 256
 #define MOST_KEPT 64
-#define MOST_AT_ONCE 32
-#define STACK_BYTES (128 * 1024)
 #define WAY_MS 2000
 
 static const struct in6_addr any_six = IN6ADDR_ANY_INIT, loopback_six = IN6ADDR_LOOPBACK_INIT;
@@ -114,15 +110,19 @@ static int take(const struct call *c, int number, int family, struct taken *t) {
 
 /* Returns an errno, or 0. */
 static int put(const struct call *c, int number, const struct taken *t) {
-  struct seccomp_notif_addfd give = {.id = c->id, .flags = SECCOMP_ADDFD_FLAG_SETFD, .srcfd = (uint32_t)t->fd, .newfd = (uint32_t)number, .newfd_flags = (uint32_t)t->cloexec};
+  struct seccomp_notif_addfd give = {.id = c->id,
+                                     .flags = SECCOMP_ADDFD_FLAG_SETFD,
+                                     .srcfd = (uint32_t)t->fd,
+                                     .newfd = (uint32_t)number,
+                                     .newfd_flags = (uint32_t)t->cloexec};
   return t->is_new && ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &give) < 0 ? errno : 0;
 }
 
+/* Returns an errno, or 0. */
 static int copy_address(const struct call *c, uint64_t from, uint64_t length, union address *to) {
-  struct iovec local = {.iov_base = to, .iov_len = (size_t)length}, remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = (size_t)length};
   memset(to, 0, sizeof *to);
   if (length < sizeof to->any.sa_family || length > sizeof *to) return EINVAL;
-  return process_vm_readv(c->tid, &local, 1, &remote, 1, 0) == (ssize_t)length ? 0 : EFAULT;
+  return copy_memory(c, from, to, (size_t)length);
 }
 
 /* Servers of this command, by socket cookie: the kernel never reuses one. */
@@ -132,7 +132,8 @@ static size_t server_count;
 static void note_server(int fd) {
   uint64_t cookie;
   socklen_t length = sizeof cookie;
-  if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0) servers[server_count++ % MOST_SERVERS] = cookie;
+  if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0)
+    servers[server_count++ % MOST_SERVERS] = cookie;
 }
 
 static int is_own(const struct inet_diag_msg *one) {
@@ -152,7 +153,8 @@ static int may_meet(const struct inet_diag_msg *one, const struct in6_addr *to) 
     return one->id.idiag_src[0] == 0 || one->id.idiag_src[0] == to->s6_addr32[3];
   }
   memcpy(&at, one->id.idiag_src, sizeof at);
-  return !memcmp(&at, &any_six, sizeof at) || !memcmp(&at, to, sizeof at) || (is_mapped(to) && is_mapped(&at) && at.s6_addr32[3] == 0);
+  return !memcmp(&at, &any_six, sizeof at) || !memcmp(&at, to, sizeof at) ||
+         (is_mapped(to) && is_mapped(&at) && at.s6_addr32[3] == 0);
 }
 
 /* How many own listeners accept it; -1 if another process's does, or if unknown. */
@@ -176,10 +178,13 @@ static int listeners_at(const struct in6_addr *to, uint16_t port) {
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) found = -1;
       size_t left = n > 0 ? (size_t)n : 0;
-      for (struct nlmsghdr *at = (struct nlmsghdr *)text; found >= 0 && !ended && NLMSG_OK(at, left); at = NLMSG_NEXT(at, left)) {
+      for (struct nlmsghdr *at = (struct nlmsghdr *)text; found >= 0 && !ended && NLMSG_OK(at, left);
+           at = NLMSG_NEXT(at, left)) {
         if (at->nlmsg_type == NLMSG_ERROR) found = -1;
         if (at->nlmsg_type == NLMSG_ERROR || at->nlmsg_type == NLMSG_DONE) ended = 1;
-        if (at->nlmsg_type != SOCK_DIAG_BY_FAMILY || at->nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg))) continue;
+        if (at->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+            at->nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
+          continue;
         const struct inet_diag_msg *one = NLMSG_DATA(at);
         if (ntohs(one->id.idiag_sport) != port || !may_meet(one, to)) continue;
         found = is_own(one) ? found + 1 : -1;
@@ -204,14 +209,16 @@ static int is_loopback(const struct in6_addr *a) {
 }
 
 /* Converts an address to a family; false if an IPv4 socket would need an IPv6 address. */
-static int as_family(const struct in6_addr *to, uint16_t port, int family, union address *a, socklen_t *length) {
+static int as_family(const struct in6_addr *to, uint16_t port, int family, union address *a,
+                     socklen_t *length) {
   memset(a, 0, sizeof *a);
   if (family == AF_INET6) {
     a->six = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = *to};
     *length = sizeof a->six;
     return 1;
   }
-  a->four = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = to->s6_addr32[3]};
+  a->four = (struct sockaddr_in){
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = to->s6_addr32[3]};
   *length = sizeof a->four;
   return is_mapped(to);
 }
@@ -252,7 +259,8 @@ static int connect_proxy(int fd, int family) {
     int other = accept4(proxy, NULL, NULL, SOCK_CLOEXEC);
     if (other < 0 && (errno != EAGAIN || poll(&wait, 1, WAY_MS) <= 0)) return ECONNREFUSED;
     if (other < 0) continue;
-    int good = is_same_end(fd, other) && send_handle("{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":\"way\"}\n", other);
+    int good = is_same_end(fd, other) &&
+               send_handle("{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":\"way\"}\n", other);
     int is_strange = !is_same_end(fd, other);
     close(other);
     if (good) return error;
@@ -281,7 +289,8 @@ static int has_own_listener(const struct in6_addr *to, uint16_t port) {
   return found > 0;
 }
 
-static void connect_now(struct connection *one) {
+static void connect_now(void *given) {
+  struct connection *one = given;
   int error = connect(one->socket.fd, &one->address.any, one->length) ? errno : 0;
   /* Another process may have bound that port since the check. */
   if ((!error || error == EINPROGRESS) && is_internet(one) && !has_own_listener(&one->to, one->port)) {
@@ -294,33 +303,11 @@ static void connect_now(struct connection *one) {
   answer(&one->call, bad ? bad : error);
 }
 
-static atomic_int connecting;
-
-static void *connect_apart(void *given) {
-  connect_now(given);
-  free(given);
-  atomic_fetch_sub(&connecting, 1);
-  return NULL;
-}
-
 /* A blocking connection waits in its own thread. */
 static void begin(struct connection *one) {
-  pthread_attr_t small;
-  pthread_t thread;
+  static struct helpers helpers = {.most = 32};
   if (fcntl(one->socket.fd, F_GETFL) & O_NONBLOCK) return connect_now(one);
-  struct connection *own = atomic_load(&connecting) < MOST_AT_ONCE ? malloc(sizeof *own) : NULL;
-  if (own) {
-    *own = *one;
-    atomic_fetch_add(&connecting, 1);
-    pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, STACK_BYTES);
-    pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-    int bad = pthread_create(&thread, &small, connect_apart, own);
-    pthread_attr_destroy(&small);
-    if (!bad) return;
-    atomic_fetch_sub(&connecting, 1);
-    free(own);
-  }
+  if (work_apart(&helpers, connect_now, one, sizeof *one) == 0) return;
   close(one->socket.fd);
   if (one->object >= 0) close(one->object);
   try_later(&one->call);
@@ -333,10 +320,13 @@ static int find_own(const struct call *c, struct connection *one) {
   struct sockaddr_un *a = &one->address.local;
   if (one->length <= PATH_START || one->length > sizeof *a || !a->sun_path[0]) return ECONNREFUSED;
   if (find_spot(c, AT_FDCWD, a->sun_path, 1, &s)) return errno;
-  int error = !s.is_there ? ENOENT : !S_ISSOCK(s.about.st_mode) || !(seen(&s.about) & SEEN_MADE) ? ECONNREFUSED : open_object(&s) < 0 ? errno : 0;
+  int error = !s.is_there                                                   ? ENOENT
+              : !S_ISSOCK(s.about.st_mode) || !(seen(&s.about) & SEEN_MADE) ? ECONNREFUSED
+              : open_object(&s) < 0                                         ? errno
+                                                                            : 0;
   if (!error && (one->object = fcntl(s.object, F_DUPFD_CLOEXEC, 3)) < 0) error = errno;
   leave_spot(&s);
-  if (!error) one->length = (socklen_t)(PATH_START + 1 + (size_t)snprintf(a->sun_path, sizeof a->sun_path, "/proc/self/fd/%d", one->object));
+  if (!error) one->length = name_object_address(a, one->object);
   return error;
 }
 
@@ -363,7 +353,9 @@ void bare_connect(const struct call *c, int number, uint64_t from, uint64_t leng
   if (family == AF_UNSPEC) return answer(c, disconnect(c, number));
   if (family == AF_UNIX) error = find_own(c, &one);
   else if (family != AF_INET && family != AF_INET6) error = EAFNOSUPPORT;
-  else if (length < (family == AF_INET ? sizeof one.address.four : offsetof(struct sockaddr_in6, sin6_scope_id))) error = EINVAL;
+  else if (length <
+           (family == AF_INET ? sizeof one.address.four : offsetof(struct sockaddr_in6, sin6_scope_id)))
+    error = EINVAL;
   else {
     one.to = in_six(&one.address);
     one.port = ntohs(one.address.four.sin_port);
@@ -386,8 +378,10 @@ void bare_connect(const struct call *c, int number, uint64_t from, uint64_t leng
     return answer(c, bad ? bad : error);
   }
   /* A server on every address was bound to the IPv4 loopback. */
-  if (!has_own_listener(&one.to, one.port)) one.to = (struct in6_addr){.s6_addr32 = {0, 0, htonl(0xffff), htonl(INADDR_LOOPBACK)}};
-  if (has_own_listener(&one.to, one.port) && as_family(&one.to, one.port, family, &one.address, &one.length)) return begin(&one);
+  if (!has_own_listener(&one.to, one.port))
+    one.to = (struct in6_addr){.s6_addr32 = {0, 0, htonl(0xffff), htonl(INADDR_LOOPBACK)}};
+  if (has_own_listener(&one.to, one.port) && as_family(&one.to, one.port, family, &one.address, &one.length))
+    return begin(&one);
   close(one.socket.fd);
   answer(c, ECONNREFUSED);
 }
@@ -403,9 +397,12 @@ static int keep_inside(union address *a, int fd) {
   }
   if (!memcmp(&a->six.sin6_addr, &any_six, sizeof any_six)) {
     if (getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_six, &length)) return errno;
-    a->six.sin6_addr = only_six ? loopback_six : (struct in6_addr){.s6_addr32 = {0, 0, htonl(0xffff), htonl(INADDR_LOOPBACK)}};
+    a->six.sin6_addr = only_six
+                           ? loopback_six
+                           : (struct in6_addr){.s6_addr32 = {0, 0, htonl(0xffff), htonl(INADDR_LOOPBACK)}};
   }
-  if (is_mapped(&a->six.sin6_addr) && a->six.sin6_addr.s6_addr32[3] == 0) a->six.sin6_addr.s6_addr32[3] = htonl(INADDR_LOOPBACK);
+  if (is_mapped(&a->six.sin6_addr) && a->six.sin6_addr.s6_addr32[3] == 0)
+    a->six.sin6_addr.s6_addr32[3] = htonl(INADDR_LOOPBACK);
   return is_loopback(&a->six.sin6_addr) ? 0 : EADDRNOTAVAIL;
 }
 
@@ -454,12 +451,15 @@ void bare_bind(const struct call *c, int number, uint64_t from, uint64_t length)
   if (family == AF_UNIX) return bind_local(c, number, &a, length);
   if (family == AF_NETLINK) { /* the port of kernel replies: no other process reads it */
     if ((error = take(c, number, AF_NETLINK, &t))) return answer(c, error);
-    error = family_of(t.fd) != AF_NETLINK ? EINVAL : bind(t.fd, &a.any, (socklen_t)length) ? errno : put(c, number, &t);
+    error = family_of(t.fd) != AF_NETLINK           ? EINVAL
+            : bind(t.fd, &a.any, (socklen_t)length) ? errno
+                                                    : put(c, number, &t);
     close(t.fd);
     return answer(c, error);
   }
   if (family != AF_INET && family != AF_INET6) return answer(c, EAFNOSUPPORT);
-  if (length < (family == AF_INET ? sizeof a.four : offsetof(struct sockaddr_in6, sin6_scope_id))) return answer(c, EINVAL);
+  if (length < (family == AF_INET ? sizeof a.four : offsetof(struct sockaddr_in6, sin6_scope_id)))
+    return answer(c, EINVAL);
   if ((error = take(c, number, family, &t))) return answer(c, error);
   if (family_of(t.fd) != family) error = EINVAL;
   if (!error && t.is_new && setsockopt(t.fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one)) error = errno;
@@ -477,7 +477,9 @@ static int bind_first(int fd) {
   if (getsockname(fd, &a.any, &length)) return errno;
   if ((a.any.sa_family != AF_INET && a.any.sa_family != AF_INET6) || a.four.sin_port) return 0;
   int error = keep_inside(&a, fd);
-  return error ? error : bind(fd, &a.any, a.any.sa_family == AF_INET ? sizeof a.four : sizeof a.six) ? errno : 0;
+  return error                                                                         ? error
+         : bind(fd, &a.any, a.any.sa_family == AF_INET ? sizeof a.four : sizeof a.six) ? errno
+                                                                                       : 0;
 }
 
 void bare_listen(const struct call *c, int number, int backlog) {

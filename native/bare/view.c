@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +14,15 @@
 #include <unistd.h>
 
 #define MOST_WAITING 16
-#define STACK_BYTES (128 * 1024)
 #define DELETED " (deleted)"
 
 /* Masks by path; file masks also by inode, because another name shows the same content. */
 static struct place **masked, **files, **fixed;
 static size_t masked_count, file_count, fixed_count;
 
-static int by_path(const void *a, const void *b) { return strcmp((*(struct place *const *)a)->path, (*(struct place *const *)b)->path); }
+static int by_path(const void *a, const void *b) {
+  return strcmp((*(struct place *const *)a)->path, (*(struct place *const *)b)->path);
+}
 
 static int compare_identity(uint64_t device, uint64_t inode, const struct place *p) {
   if (inode != p->inode) return inode < p->inode ? -1 : 1;
@@ -113,7 +112,8 @@ static int is_device(const struct stat *about) {
   /* null, zero, full, random and urandom */
   if (major(about->st_rdev) == 1) return number < 10 && (0x3a8 >> number & 1);
   if (!setup.has_terminal) return 0;
-  return about->st_rdev == makedev(5, 0) || (fstat(terminal_fd(), &own) == 0 && own.st_rdev == about->st_rdev);
+  return about->st_rdev == makedev(5, 0) ||
+         (fstat(terminal_fd(), &own) == 0 && own.st_rdev == about->st_rdev);
 }
 
 /* 0 if it may be read. */
@@ -160,7 +160,8 @@ static int find(const struct call *c, int at, const char *path, int flags) {
   static char found[PATH_MAX];
   char link[64];
   int from = -1, fd;
-  struct open_how how = {.flags = O_PATH | O_CLOEXEC | (unsigned)(flags & (O_NOFOLLOW | O_DIRECTORY)), .resolve = RESOLVE_NO_MAGICLINKS};
+  struct open_how how = {.flags = O_PATH | O_CLOEXEC | (unsigned)(flags & (O_NOFOLLOW | O_DIRECTORY)),
+                         .resolve = RESOLVE_NO_MAGICLINKS};
   if (path[0] != '/') {
     if (at == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", c->tid);
     else snprintf(link, sizeof link, "/proc/%d/fd/%d", c->tid, at);
@@ -173,7 +174,8 @@ static int find(const struct call *c, int at, const char *path, int flags) {
   int error = errno;
   if (from >= 0) close(from);
   errno = error;
-  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) && strncmp(path, "/proc/", 6)) return -1;
+  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) && strncmp(path, "/proc/", 6))
+    return -1;
   if (fd >= 0) {
     path_of_fd(fd, found);
     if (!is_of_this_process(found)) return fd;
@@ -199,36 +201,20 @@ struct fifo {
   int fd, flags;
 };
 
-static atomic_int waiting;
-
-static void *open_fifo(void *given) {
+static void open_fifo(void *given) {
   struct fifo *one = given;
   int fd = open_again(one->fd, one->flags);
   if (fd < 0) answer(&one->call, errno);
   else hand_in(&one->call, fd, one->flags);
   close(one->fd);
-  free(one);
-  atomic_fetch_sub(&waiting, 1);
-  return NULL;
 }
 
-/* Opens a file that a writer could lock for long: another thread waits for it. */
+/* An open of a FIFO waits for its other end in its own thread. */
 static int open_apart(const struct call *c, int fd, int flags) {
-  pthread_attr_t small;
-  pthread_t thread;
-  struct fifo *one = atomic_load(&waiting) < MOST_WAITING ? malloc(sizeof *one) : NULL;
-  if (!one) return -1;
-  *one = (struct fifo){.call = *c, .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .flags = flags};
-  atomic_fetch_add(&waiting, 1);
-  pthread_attr_init(&small);
-  pthread_attr_setstacksize(&small, STACK_BYTES);
-  pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-  int bad = one->fd < 0 || pthread_create(&thread, &small, open_fifo, one);
-  pthread_attr_destroy(&small);
-  if (!bad) return 0;
-  atomic_fetch_sub(&waiting, 1);
-  if (one->fd >= 0) close(one->fd);
-  free(one);
+  static struct helpers helpers = {.most = MOST_WAITING};
+  struct fifo one = {.call = *c, .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .flags = flags};
+  if (one.fd >= 0 && work_apart(&helpers, open_fifo, &one, sizeof one) == 0) return 0;
+  if (one.fd >= 0) close(one.fd);
   return -1;
 }
 
@@ -240,7 +226,8 @@ static void show(const struct call *c, int found, const struct stat *about, int 
   }
   /* O_NONBLOCK: another process's lease must not block this process. */
   int fd = open_again(found, flags | O_NONBLOCK);
-  if (fd >= 0 && !(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags & (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME))) {
+  if (fd >= 0 && !(flags & O_NONBLOCK) &&
+      fcntl(fd, F_SETFL, flags & (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME))) {
     close(fd);
     fd = -1;
   }

@@ -19,11 +19,11 @@
 
 #define READ_RIGHTS (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define FILE_READ_RIGHTS (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE)
-#define ALL_RIGHTS                                                                                                                \
-  (READ_RIGHTS | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |                   \
-   LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |        \
-   LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER |          \
-   WALL_TRUNCATE)
+#define ALL_RIGHTS                                                                                           \
+  (READ_RIGHTS | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                             \
+   LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |             \
+   LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |               \
+   LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER | WALL_TRUNCATE)
 
 /* Landlock checks truncation from this version; before it, a file outside could be emptied. */
 #define OLDEST 3
@@ -61,7 +61,9 @@ int bare_is_above_shown(const char *path) {
   return 0;
 }
 
-static long version_of_landlock(void) { return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION); }
+static long version_of_landlock(void) {
+  return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
 
 /* Whether the broker must check signals: older versions of Landlock do not confine them. */
 int bare_checks_signals(void) {
@@ -73,7 +75,8 @@ int bare_checks_signals(void) {
 /* Whether it is the object of the plan: its name may point elsewhere by now. */
 static int is_bound(const char *path, const struct stat *about) {
   for (size_t i = 0; i < setup.bound_count; i++)
-    if (!strcmp(setup.bound[i].path, path)) return setup.bound[i].device == about->st_dev && setup.bound[i].inode == about->st_ino;
+    if (!strcmp(setup.bound[i].path, path))
+      return setup.bound[i].device == about->st_dev && setup.bound[i].inode == about->st_ino;
   return 1;
 }
 
@@ -87,7 +90,8 @@ static int allow(int ruleset, const char *path, uint64_t rights) {
     errno = ESTALE;
     bad = 1;
   }
-  if (!bad && !S_ISDIR(about.st_mode)) beneath.allowed_access &= FILE_READ_RIGHTS | LANDLOCK_ACCESS_FS_WRITE_FILE;
+  if (!bad && !S_ISDIR(about.st_mode))
+    beneath.allowed_access &= FILE_READ_RIGHTS | LANDLOCK_ACCESS_FS_WRITE_FILE;
   bad = bad || syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
   close(fd);
   return bad ? -1 : 0;
@@ -95,7 +99,8 @@ static int allow(int ruleset, const char *path, uint64_t rights) {
 
 /* Runs in the command's process. Only these devices are writable: the broker performs every change. */
 int bare_wall(void) {
-  static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
+  static const char *const devices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                        "/dev/random", "/dev/urandom", "/dev/tty"};
   struct { uint64_t files, net, scoped; } attr = {.files = ALL_RIGHTS};
   long version = version_of_landlock();
   if (version < 0) return -1;

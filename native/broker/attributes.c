@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
-#include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -54,10 +53,13 @@ static int apply(const struct setting *t, int object) {
 /* Whether the value is set already: package managers repeat modes. */
 static int is_set(const struct setting *t, const struct stat *about) {
   if (t->kind == SET_MODE) return (about->st_mode & 07777) == (t->mode & 07777);
-  return t->kind == SET_OWNER && (t->uid == (uid_t)-1 || t->uid == about->st_uid) && (t->gid == (gid_t)-1 || t->gid == about->st_gid);
+  return t->kind == SET_OWNER && (t->uid == (uid_t)-1 || t->uid == about->st_uid) &&
+         (t->gid == (gid_t)-1 || t->gid == about->st_gid);
 }
 
-static int mark_of(const struct setting *t) { return t->kind == SET_ATTRIBUTE || t->kind == REMOVE_ATTRIBUTE ? SEEN_ATTRIBUTES : SEEN_MODE; }
+static int mark_of(const struct setting *t) {
+  return t->kind == SET_ATTRIBUTE || t->kind == REMOVE_ATTRIBUTE ? SEEN_ATTRIBUTES : SEEN_MODE;
+}
 
 /* Journals the old attributes, once. Returns 0, or the errno with which nothing is set. */
 static int note(struct spot *s, const struct setting *t, uint8_t *kept, uint32_t *number, int *noted) {
@@ -94,7 +96,8 @@ static int set(struct spot *s, const struct setting *t) {
   if (bare_is_on() && (error = bare_refuses(s))) return error;
   int shared = is_shared(s) && !is_private(s);
   if (shared && is_set(t, &s->about)) return 0;
-  if ((error = refused(s)) || (shared && (error = is_ours(s) ? separate(s, s->object, 1) : apart_outside(s->object)))) {
+  if ((error = refused(s)) ||
+      (shared && (error = is_ours(s) ? separate(s, s->object, 1) : apart_outside(s->object)))) {
     journal_refused(s->path, CHANGE_MODE, error);
     return error;
   }
@@ -113,7 +116,8 @@ static int set(struct spot *s, const struct setting *t) {
 
 /* Whether the call created the file, as an unpacker does: then its path is not needed. */
 static int is_plainly_own(const struct spot *s) {
-  return !S_ISDIR(s->about.st_mode) && s->about.st_nlink > 0 && (seen(&s->about) & SEEN_MADE) && !is_shared(s);
+  return !S_ISDIR(s->about.st_mode) && s->about.st_nlink > 0 && (seen(&s->about) & SEEN_MADE) &&
+         !is_shared(s);
 }
 
 static void set_by_descriptor(const struct call *c, int fd, const struct setting *t) {
@@ -159,20 +163,13 @@ void answer_owner_of(const struct call *c, int fd, uid_t uid, gid_t gid) {
   set_by_descriptor(c, fd, &t);
 }
 
-static int copy_memory(const struct call *c, uint64_t from, void *into, size_t size) {
-  struct iovec local = {.iov_base = into, .iov_len = size}, remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = size};
-  if (size == 0 || process_vm_readv(c->tid, &local, 1, &remote, 1, 0) == (ssize_t)size) return 0;
-  errno = EFAULT;
-  return -1;
-}
-
 /* Reads the times of utime (seconds), utimes (microseconds) or utimensat (nanoseconds). None means
  * now. */
 static int copy_times(const struct call *c, uint64_t from, enum time_form form, struct timespec times[2]) {
   int64_t raw[4];
   times[0] = times[1] = (struct timespec){.tv_nsec = UTIME_NOW};
   if (from == 0) return 0;
-  if (copy_memory(c, from, raw, form == TIME_SECONDS ? 2 * sizeof *raw : sizeof raw)) return -1;
+  if ((errno = copy_memory(c, from, raw, form == TIME_SECONDS ? 2 * sizeof *raw : sizeof raw))) return -1;
   for (int i = 0; i < 2; i++) {
     int64_t part = form == TIME_SECONDS ? 0 : raw[2 * i + 1];
     times[i].tv_sec = form == TIME_SECONDS ? raw[i] : raw[2 * i];
@@ -185,7 +182,8 @@ static int copy_times(const struct call *c, uint64_t from, enum time_form form, 
   return 0;
 }
 
-void answer_times(const struct call *c, int at, uint64_t path, uint64_t times, enum time_form form, int flags) {
+void answer_times(const struct call *c, int at, uint64_t path, uint64_t times, enum time_form form,
+                  int flags) {
   struct setting t = {.kind = SET_TIMES};
   if (copy_times(c, times, form, t.times)) return answer(c, errno);
   if (times && t.times[0].tv_nsec == UTIME_OMIT && t.times[1].tv_nsec == UTIME_OMIT) return answer(c, 0);
@@ -195,12 +193,13 @@ void answer_times(const struct call *c, int at, uint64_t path, uint64_t times, e
 }
 
 /* Returns 0 if the request is complete; otherwise the call is answered. */
-static int take_attribute(const struct call *c, uint64_t name, uint64_t from, uint64_t size, struct setting *t) {
+static int take_attribute(const struct call *c, uint64_t name, uint64_t from, uint64_t size,
+                          struct setting *t) {
   int error = 0;
   if (copy_text(c, name, t->name, sizeof t->name)) error = errno == ENAMETOOLONG ? ERANGE : errno;
   else if (!t->name[0]) error = ERANGE;
   else if (size > sizeof value) error = E2BIG;
-  else if (copy_memory(c, from, value, size)) error = errno;
+  else error = copy_memory(c, from, value, size);
   t->size = size;
   if (error) answer(c, error);
   return error;

@@ -36,10 +36,11 @@
 #define MAX_WAITING 64
 #define SHUT_SECONDS 10
 #define FILE_RIGHTS (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE)
-#define FOLDER_RIGHTS                                                                                                             \
-  (LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |   \
-   LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |     \
-   LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER)
+#define FOLDER_RIGHTS                                                                                        \
+  (LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |           \
+   LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |                \
+   LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM |              \
+   LANDLOCK_ACCESS_FS_REFER)
 
 static struct broker_place *places;
 static size_t place_count, root_count;
@@ -48,7 +49,8 @@ int broker_take_place(enum place_kind kind, const char *path) {
   struct broker_place *grown = realloc(places, (place_count + 1) * sizeof *places);
   if (!grown || (kind != PLACE_ROOT && kind != PLACE_FREE && kind != PLACE_LOOSE)) return -1;
   places = grown;
-  places[place_count++] = (struct broker_place){.kind = kind, .path = path, .length = strlen(path), .host = -1};
+  places[place_count++] =
+      (struct broker_place){.kind = kind, .path = path, .length = strlen(path), .host = -1};
   root_count += kind == PLACE_ROOT;
   return kind == PLACE_ROOT ? lock_root(path) : 0;
 }
@@ -64,10 +66,13 @@ int is_loose(const struct spot *s) { return s->place && s->place->kind == PLACE_
 
 /* Whether no process outside can have a name of it. The path alone does not prove that: an open
  * file that was removed or moved keeps the host's other names. */
-int is_private(const struct spot *s) { return s->place && s->place->kind == PLACE_FREE && s->place->mount && s->place->mount == s->mount; }
+int is_private(const struct spot *s) {
+  return s->place && s->place->kind == PLACE_FREE && s->place->mount && s->place->mount == s->mount;
+}
 
 static int is_below(const struct broker_place *p, const struct broker_place *above) {
-  return p->length > above->length && !strncmp(p->path, above->path, above->length) && p->path[above->length] == '/';
+  return p->length > above->length && !strncmp(p->path, above->path, above->length) &&
+         p->path[above->length] == '/';
 }
 
 /* Whether the rules need no writable place. */
@@ -120,7 +125,8 @@ int broker_prepare(int host) {
   broker_sort_fixed();
   if (host < 0) return open_keep(AT_FDCWD);
   for (size_t i = 0; i < place_count; i++)
-    if (places[i].kind == PLACE_ROOT) places[i].host = openat(host, places[i].path + 1, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (places[i].kind == PLACE_ROOT)
+      places[i].host = openat(host, places[i].path + 1, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   return open_keep(host);
 }
 
@@ -155,7 +161,8 @@ int broker_wall(void) {
       return -1;
     }
   for (size_t i = 0; i < place_count; i++)
-    if (places[i].kind == PLACE_FREE && allow_beneath(ruleset, places[i].path, attr.handled_access_fs)) return -1;
+    if (places[i].kind == PLACE_FREE && allow_beneath(ruleset, places[i].path, attr.handled_access_fs))
+      return -1;
   if (syscall(SYS_landlock_restrict_self, ruleset, 0)) return -1;
   close(ruleset);
   return 0;
@@ -167,7 +174,8 @@ static int send_listener(int report, int listener) {
   memset(&rights, 0, sizeof rights);
   char word = 'l';
   struct iovec text = {.iov_base = &word, .iov_len = 1};
-  struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
+  struct msghdr packet = {
+      .msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
   rights.header.cmsg_level = SOL_SOCKET;
   rights.header.cmsg_type = SCM_RIGHTS;
   rights.header.cmsg_len = CMSG_LEN(sizeof(int));
@@ -187,7 +195,9 @@ static int show_listener(int report, int listener) {
 int broker_listen(const void *filter, int report) {
   /* Only a deadly signal interrupts a waiting call: a change happens once, and its result is
    * reported. */
-  int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, filter);
+  int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                              SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+                              filter);
   if (listener < 0) return -1;
   int given = (bare_is_on() ? send_listener : show_listener)(report, listener);
   close(listener);
@@ -221,7 +231,8 @@ mode_t umask_of(pid_t tid) {
   size_t at = (size_t)tid % (sizeof statuses / sizeof *statuses);
   char path[48];
   if (!umask_varies) return mask;
-  if (statuses[at].tid == tid && statuses[at].status >= 0 && read_umask(statuses[at].status, &mask) == 0) return mask;
+  if (statuses[at].tid == tid && statuses[at].status >= 0 && read_umask(statuses[at].status, &mask) == 0)
+    return mask;
   if (statuses[at].tid && statuses[at].status >= 0) close(statuses[at].status);
   snprintf(path, sizeof path, "/proc/%d/status", tid);
   statuses[at].tid = tid;
@@ -278,7 +289,10 @@ void not_found(const struct call *c) {
  * closes it before the caller continues. */
 void hand_in(const struct call *c, int fd, int flags) {
   int is_written = (flags & O_ACCMODE) != O_RDONLY;
-  struct seccomp_notif_addfd give = {.id = c->id, .flags = is_written ? 0 : SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd, .newfd_flags = flags & O_CLOEXEC};
+  struct seccomp_notif_addfd give = {.id = c->id,
+                                     .flags = is_written ? 0 : SECCOMP_ADDFD_FLAG_SEND,
+                                     .srcfd = (uint32_t)fd,
+                                     .newfd_flags = flags & O_CLOEXEC};
   int given = ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &give);
   int error = errno;
   close(fd);
@@ -287,7 +301,9 @@ void hand_in(const struct call *c, int fd, int flags) {
   if (given >= 0 && is_written) (void)ioctl(c->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-static int only_reads(int flags) { return !(flags & (O_PATH | O_CREAT | O_TRUNC)) && (flags & O_ACCMODE) == O_RDONLY; }
+static int only_reads(int flags) {
+  return !(flags & (O_PATH | O_CREAT | O_TRUNC)) && (flags & O_ACCMODE) == O_RDONLY;
+}
 
 /* Answers calls without namespaces that change nothing in the roots. 0 if the call is an ordinary
  * one. */
@@ -327,7 +343,9 @@ static void dispatch(const struct call *c) {
   switch (nr) {
   case SYS_openat: answer_open(c, first, a[1], third, (mode_t)a[3]); return;
   case SYS_mkdirat: answer_make(c, first, a[1], S_IFDIR | ((mode_t)a[2] & 07777), 0); return;
-  case SYS_mknodat: answer_make(c, first, a[1], (mode_t)a[2] & S_IFMT ? (mode_t)a[2] : (mode_t)a[2] | S_IFREG, (dev_t)a[3]); return;
+  case SYS_mknodat:
+    answer_make(c, first, a[1], (mode_t)a[2] & S_IFMT ? (mode_t)a[2] : (mode_t)a[2] | S_IFREG, (dev_t)a[3]);
+    return;
   case SYS_symlinkat: answer_symlink(c, a[0], (int)a[1], a[2]); return;
   case SYS_linkat: answer_link(c, first, a[1], third, a[3], (int)a[4]); return;
   case SYS_unlinkat: answer_remove(c, first, a[1], third); return;
@@ -338,7 +356,9 @@ static void dispatch(const struct call *c) {
   case SYS_truncate: answer_truncate(c, a[0], (off_t)a[1]); return;
   case SYS_umask: note_umask((unsigned)a[0]); let_go_on(c); return;
   case SYS_fchmod: answer_mode_of(c, first, (mode_t)a[1]); return;
-  case SYS_connect: (bare_is_on() ? bare_connect : answer_socket_connect)(c, first, a[1], (uint32_t)a[2]); return;
+  case SYS_connect:
+    (bare_is_on() ? bare_connect : answer_socket_connect)(c, first, a[1], (uint32_t)a[2]);
+    return;
   case SYS_bind: (bare_is_on() ? bare_bind : answer_bind)(c, first, a[1], (uint32_t)a[2]); return;
   case SYS_listen: (bare_is_on() ? bare_listen : answer_listen)(c, first, (int)a[1]); return;
   case SYS_socket:
@@ -362,7 +382,10 @@ static void dispatch(const struct call *c) {
   case SYS_open: answer_open(c, AT_FDCWD, a[0], (int)a[1], (mode_t)a[2]); return;
   case SYS_creat: answer_open(c, AT_FDCWD, a[0], O_CREAT | O_WRONLY | O_TRUNC, (mode_t)a[1]); return;
   case SYS_mkdir: answer_make(c, AT_FDCWD, a[0], S_IFDIR | ((mode_t)a[1] & 07777), 0); return;
-  case SYS_mknod: answer_make(c, AT_FDCWD, a[0], (mode_t)a[1] & S_IFMT ? (mode_t)a[1] : (mode_t)a[1] | S_IFREG, (dev_t)a[2]); return;
+  case SYS_mknod:
+    answer_make(c, AT_FDCWD, a[0], (mode_t)a[1] & S_IFMT ? (mode_t)a[1] : (mode_t)a[1] | S_IFREG,
+                (dev_t)a[2]);
+    return;
   case SYS_symlink: answer_symlink(c, a[0], AT_FDCWD, a[1]); return;
   case SYS_link: answer_link(c, AT_FDCWD, a[0], AT_FDCWD, a[1], 0); return;
   case SYS_unlink: answer_remove(c, AT_FDCWD, a[0], 0); return;
@@ -431,7 +454,11 @@ static int answer_next(void) {
   if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &buffer)) return !is_deserted();
   uint64_t args[6];
   for (int i = 0; i < 6; i++) args[i] = buffer.notice.data.args[i];
-  const struct call c = {.listener = listener, .id = buffer.notice.id, .tid = (pid_t)buffer.notice.pid, .number = buffer.notice.data.nr, .args = args};
+  const struct call c = {.listener = listener,
+                         .id = buffer.notice.id,
+                         .tid = (pid_t)buffer.notice.pid,
+                         .number = buffer.notice.data.nr,
+                         .args = args};
   note_caller(c.tid);
   if (programs_is_on() && is_start(c.number)) {
     if (learn_is_on()) (void)learn_call(&c, c.number);
@@ -458,7 +485,8 @@ static int take_listener(int report, pid_t command, uint32_t failure[3]) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
   int fd = -1;
   struct iovec text = {.iov_base = failure, .iov_len = 3 * sizeof *failure};
-  struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
+  struct msghdr packet = {
+      .msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
   ssize_t n;
   memset(failure, 0, 3 * sizeof *failure);
   do n = recvmsg(report, &packet, MSG_CMSG_CLOEXEC);
@@ -477,7 +505,8 @@ static int take_listener(int report, pid_t command, uint32_t failure[3]) {
     return fd;
   }
   struct cmsghdr *found = n == 1 ? CMSG_FIRSTHDR(&packet) : NULL;
-  if (found && found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(found), sizeof fd);
+  if (found && found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS)
+    memcpy(&fd, CMSG_DATA(found), sizeof fd);
   return fd;
 }
 
@@ -497,7 +526,8 @@ int broker_serve(int report, pid_t command, uint32_t failure[3]) {
   (void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
   for (size_t i = 0; i < place_count; i++) {
     struct stat about;
-    if (look_by_name(AT_FDCWD, places[i].path, AT_SYMLINK_NOFOLLOW, &about, &places[i].mount)) places[i].mount = 0;
+    if (look_by_name(AT_FDCWD, places[i].path, AT_SYMLINK_NOFOLLOW, &about, &places[i].mount))
+      places[i].mount = 0;
   }
   common_umask = own_umask = umask(0);
   umask(own_umask);

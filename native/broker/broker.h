@@ -11,10 +11,13 @@
 #ifndef BROKER_H
 #define BROKER_H
 #include <limits.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/un.h>
 
 /* One call that waits for its answer. */
 struct call {
@@ -56,7 +59,17 @@ struct broker_place {
   uint64_t mount; /* its mount; 0 if unknown */
 };
 
-enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_PLACE, CHANGE_FOLDER, CHANGE_UNFOLDER, CHANGE_MODE, CHANGE_POINTER };
+enum change {
+  CHANGE_MAKE = 1,
+  CHANGE_WRITE,
+  CHANGE_REMOVE,
+  CHANGE_MOVE,
+  CHANGE_PLACE,
+  CHANGE_FOLDER,
+  CHANGE_UNFOLDER,
+  CHANGE_MODE,
+  CHANGE_POINTER
+};
 
 /* broker.c */
 void answer(const struct call *c, int error);
@@ -108,7 +121,8 @@ void answer_mode_of(const struct call *c, int fd, mode_t mode);
 void answer_owner(const struct call *c, int at, uint64_t path, uid_t uid, gid_t gid, int flags);
 void answer_owner_of(const struct call *c, int fd, uid_t uid, gid_t gid);
 enum time_form { TIME_SECONDS, TIME_MICROSECONDS, TIME_NANOSECONDS };
-void answer_times(const struct call *c, int at, uint64_t path, uint64_t times, enum time_form form, int flags);
+void answer_times(const struct call *c, int at, uint64_t path, uint64_t times, enum time_form form,
+                  int flags);
 enum attribute_call { ATTRIBUTE_SET, ATTRIBUTE_REMOVE };
 /* -1: the caller passed a descriptor */
 void answer_attribute(const struct call *c, const uint64_t *a, enum attribute_call call, int nofollow);
@@ -119,11 +133,20 @@ void answer_bind(const struct call *c, int number, uint64_t from, uint64_t lengt
 
 int is_unix_socket(int fd);
 int take_own_socket(struct spot *s, int *object);
+socklen_t name_object_address(struct sockaddr_un *address, int object);
+
+/* Runs `work` on a copy of its argument in a small thread. -1 if too many run already. */
+struct helpers {
+  atomic_int running;
+  int most;
+};
+int work_apart(struct helpers *helpers, void (*work)(void *), const void *with, size_t size);
 
 /* datagrams.c */
 void note_caller(pid_t tid);
 void answer_datagram_socket(const struct call *c);
-void answer_send(const struct call *c, int number, uint64_t bytes, uint64_t length, int flags, uint64_t address, uint64_t address_length);
+void answer_send(const struct call *c, int number, uint64_t bytes, uint64_t length, int flags,
+                 uint64_t address, uint64_t address_length);
 void answer_send_message(const struct call *c, int number, uint64_t from, int flags);
 void answer_send_messages(const struct call *c, int number, uint64_t from, unsigned count, int flags);
 
@@ -134,6 +157,7 @@ int reports_servers(void); /* defined in init/servers.c, as is */
 void servers_changed(int known); /* `known` is 0 if the server may start only after this */
 
 /* path.c */
+int copy_memory(const struct call *c, uint64_t from, void *into, size_t size);
 int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
 int is_dot(const struct spot *s);
 int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s);

@@ -15,11 +15,14 @@ static void refuse(const struct call *c, const struct spot *s, enum change chang
   answer(c, error);
 }
 
-void refuse_making(const struct call *c, const struct spot *s, int error) { refuse(c, s, CHANGE_MAKE, error); }
+void refuse_making(const struct call *c, const struct spot *s, int error) {
+  refuse(c, s, CHANGE_MAKE, error);
+}
 
 /* Checks a new name; `source` is the target of a hard link. Returns 0 if it may be created;
  * otherwise the call is answered. */
-static int begin_naming(const struct call *c, const struct spot *s, const struct spot *source, enum change change) {
+static int begin_naming(const struct call *c, const struct spot *s, const struct spot *source,
+                        enum change change) {
   int error = judge(s, change);
   if (error) {
     refuse(c, s, change, error);
@@ -32,7 +35,9 @@ static int begin_naming(const struct call *c, const struct spot *s, const struct
   return 0;
 }
 
-int begin_making(const struct call *c, const struct spot *s, enum change change) { return begin_naming(c, s, NULL, change); }
+int begin_making(const struct call *c, const struct spot *s, enum change change) {
+  return begin_naming(c, s, NULL, change);
+}
 
 void end_making(const struct call *c, const struct spot *s, int failed) {
   int error = failed ? errno : 0;
@@ -66,7 +71,8 @@ void answer_make(const struct call *c, int at, uint64_t path, mode_t mode, dev_t
   if (find_new(c, at, path, &s)) return;
   if (begin_making(c, &s, is_folder ? CHANGE_FOLDER : CHANGE_MAKE) == 0) {
     use_umask(umask_of(c->tid));
-    end_making(c, &s, is_folder ? mkdirat(s.parent, s.name, mode & 07777) : mknodat(s.parent, s.name, mode, device));
+    end_making(c, &s,
+               is_folder ? mkdirat(s.parent, s.name, mode & 07777) : mknodat(s.parent, s.name, mode, device));
   }
   leave_spot(&s);
 }
@@ -98,9 +104,11 @@ static int link_source(const struct spot *from, const struct spot *to) {
   return linkat(AT_FDCWD, link, to->parent, to->name, AT_SYMLINK_FOLLOW);
 }
 
-void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_at, uint64_t to_path, int flags) {
+void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_at, uint64_t to_path,
+                 int flags) {
   static struct spot from, to;
-  if ((flags & ~(AT_EMPTY_PATH | AT_SYMLINK_FOLLOW)) || find_source(c, from_at, from_path, flags, &from)) return let_go_on(c);
+  if ((flags & ~(AT_EMPTY_PATH | AT_SYMLINK_FOLLOW)) || find_source(c, from_at, from_path, flags, &from))
+    return let_go_on(c);
   /* The kernel checks the source first and refuses a directory last; Landlock would return another
    * error before that. */
   if (strchr(from.name, '/') && !(from.is_there && S_ISDIR(from.about.st_mode))) let_go_on(c);
@@ -111,12 +119,15 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
     /* A second name would make a protected file writable. */
     int error = is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
     if (error) refuse(c, &from, CHANGE_WRITE, error);
-    else if (S_ISLNK(from.about.st_mode) && (is_on_named_path(to.path) || judge_link(&to))) refuse(c, &to, CHANGE_MAKE, EROFS);
+    else if (S_ISLNK(from.about.st_mode) && (is_on_named_path(to.path) || judge_link(&to)))
+      refuse(c, &to, CHANGE_MAKE, EROFS);
     else if (begin_naming(c, &to, &from, CHANGE_MAKE) == 0) {
       int failed = link_source(&from, &to), error = errno;
       if (failed) journal_failed(&to, 0, 0);
       /* If all its names were inside, they still are. */
-      else if (!is_shared(&from) && look_by_name(to.parent, to.name, AT_SYMLINK_NOFOLLOW, &to.about, &to.mount) == 0) count_links(&to.about);
+      else if (!is_shared(&from) &&
+               look_by_name(to.parent, to.name, AT_SYMLINK_NOFOLLOW, &to.about, &to.mount) == 0)
+        count_links(&to.about);
       answer(c, failed ? error : 0);
     }
     leave_spot(&to);
@@ -164,7 +175,8 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
   else if (!s.is_there) answer(c, ENOENT);
   /* The wrong kind, or a file's name with a trailing slash, fails in the kernel; Landlock would
    * return another error. */
-  else if (is_folder != !!(flags & AT_REMOVEDIR) || (!is_folder && strchr(s.name, '/'))) answer(c, unlinkat(s.parent, s.name, flags) ? errno : 0);
+  else if (is_folder != !!(flags & AT_REMOVEDIR) || (!is_folder && strchr(s.name, '/')))
+    answer(c, unlinkat(s.parent, s.name, flags) ? errno : 0);
   else remove_spot(c, &s, flags);
   leave_spot(&s);
 }
@@ -182,14 +194,18 @@ static int judge_named_paths(struct spot *from, const struct spot *to, int excha
 static int judge_rename(struct spot *from, struct spot *to, unsigned flags, const struct spot **about) {
   int error = judge(from, CHANGE_MOVE);
   *about = from;
-  if (!error && !is_loose(to) && (is_worktree_folder(from) || ((flags & RENAME_EXCHANGE) && is_worktree_folder(to)))) error = EROFS;
+  if (!error && !is_loose(to) &&
+      (is_worktree_folder(from) || ((flags & RENAME_EXCHANGE) && is_worktree_folder(to))))
+    error = EROFS;
   if (error) return error;
   if ((error = judge_tree(from, to))) {
     *about = to;
     return error;
   }
   *about = to;
-  if ((error = judge_named_paths(from, to, (flags & RENAME_EXCHANGE) != 0)) || (error = judge(to, CHANGE_PLACE))) return error;
+  if ((error = judge_named_paths(from, to, (flags & RENAME_EXCHANGE) != 0)) ||
+      (error = judge(to, CHANGE_PLACE)))
+    return error;
   if (!to->is_there) return 0;
   /* The replaced object disappears: neither it nor anything below it may be protected in place. */
   if (contains_fixed(to->path)) return EBUSY;
@@ -221,7 +237,9 @@ static void rename_spot(const struct call *c, struct spot *from, struct spot *to
   int error = judge_rename(from, to, flags, &about);
   int by_content = is_judged_by_content(to) || (exchanges && is_judged_by_content(from));
   /* Two names of one file: the kernel reports success and does nothing. */
-  if (same) return answer(c, syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0);
+  if (same)
+    return answer(c,
+                  syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0);
   if (!error && by_content && (flags || S_ISDIR(from->about.st_mode))) error = EROFS;
   /* A copy without credentials is mounted over it: a file derived from the copy must not replace
    * it. */
@@ -254,17 +272,22 @@ static int are_mounts_apart(const struct spot *from, const struct spot *to) {
   return from->folder_mount && to->folder_mount && from->folder_mount != to->folder_mount;
 }
 
-void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to_at, uint64_t to_path, unsigned flags) {
+void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to_at, uint64_t to_path,
+                   unsigned flags) {
   static struct spot from, to;
   static char from_text[PATH_MAX], to_text[PATH_MAX];
-  if (copy_text(c, from_path, from_text, sizeof from_text) || copy_text(c, to_path, to_text, sizeof to_text)) return let_go_on(c);
-  if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)) || ((flags & RENAME_EXCHANGE) && flags != RENAME_EXCHANGE)) return let_go_on(c);
+  if (copy_text(c, from_path, from_text, sizeof from_text) || copy_text(c, to_path, to_text, sizeof to_text))
+    return let_go_on(c);
+  if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)) ||
+      ((flags & RENAME_EXCHANGE) && flags != RENAME_EXCHANGE))
+    return let_go_on(c);
   if (find_spot(c, from_at, from_text, 0, &from)) return not_found(c);
   if (find_spot(c, to_at, to_text, 0, &to)) not_found(c);
   else if (are_mounts_apart(&from, &to) && !(flags & RENAME_WHITEOUT)) {
     answer(c, EXDEV);
     leave_spot(&to);
-  } else if (is_ours(&from) && !from.is_there && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT)) {
+  } else if (is_ours(&from) && !from.is_there && !is_dot(&from) && !is_dot(&to) &&
+             !(flags & RENAME_WHITEOUT)) {
     answer(c, ENOENT);
     leave_spot(&to);
   } else {

@@ -12,18 +12,15 @@
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define PATH_START offsetof(struct sockaddr_un, sun_path)
-#define MOST_AT_ONCE 32
 #define STACK_BYTES (128 * 1024)
 
 /* A requested connection. */
@@ -89,54 +86,62 @@ static int is_own_socket(const struct spot *s) {
   return own;
 }
 
-static void connect_now(struct connection *one) {
+static void connect_now(void *given) {
+  struct connection *one = given;
   int error = connect(one->fd, (struct sockaddr *)&one->address, one->length) ? errno : 0;
   close(one->fd);
   if (one->object >= 0) close(one->object);
   answer(&one->call, error);
 }
 
-static atomic_int connecting;
+struct apart {
+  struct helpers *helpers;
+  void (*work)(void *);
+  _Alignas(max_align_t) char with[];
+};
 
-static void *connect_apart(void *given) {
-  connect_now(given);
-  free(given);
-  atomic_fetch_sub(&connecting, 1);
+static void *run_apart(void *given) {
+  struct apart *one = given;
+  one->work(one->with);
+  atomic_fetch_sub(&one->helpers->running, 1);
+  free(one);
   return NULL;
+}
+
+int work_apart(struct helpers *helpers, void (*work)(void *), const void *with, size_t size) {
+  pthread_attr_t small;
+  pthread_t thread;
+  struct apart *one = atomic_load(&helpers->running) < helpers->most ? malloc(sizeof *one + size) : NULL;
+  if (!one) return -1;
+  *one = (struct apart){.helpers = helpers, .work = work};
+  memcpy(one->with, with, size);
+  atomic_fetch_add(&helpers->running, 1);
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, STACK_BYTES);
+  pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+  int bad = pthread_create(&thread, &small, run_apart, one);
+  pthread_attr_destroy(&small);
+  if (!bad) return 0;
+  atomic_fetch_sub(&helpers->running, 1);
+  free(one);
+  return -1;
 }
 
 /* A blocking socket waits in its own thread: this one answers other calls. */
 static void begin_connect(struct connection *one) {
-  pthread_attr_t small;
-  pthread_t thread;
+  static struct helpers helpers = {.most = 32};
   if (fcntl(one->fd, F_GETFL) & O_NONBLOCK) return connect_now(one);
-  struct connection *kept = atomic_load(&connecting) < MOST_AT_ONCE ? malloc(sizeof *kept) : NULL;
-  if (kept) {
-    *kept = *one;
-    atomic_fetch_add(&connecting, 1);
-    pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, STACK_BYTES);
-    pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-    int bad = pthread_create(&thread, &small, connect_apart, kept);
-    pthread_attr_destroy(&small);
-    if (!bad) return;
-    atomic_fetch_sub(&connecting, 1);
-    free(kept);
-  }
+  if (work_apart(&helpers, connect_now, one, sizeof *one) == 0) return;
   close(one->fd);
   if (one->object >= 0) close(one->object);
   try_later(&one->call);
 }
 
-/* Reads the caller's address. -1 with errno. */
+/* Reads the caller's address. Returns an errno, or 0. */
 static int copy_address(const struct call *c, uint64_t from, uint64_t length, struct connection *one) {
-  struct iovec local = {.iov_base = &one->address, .iov_len = (size_t)length}, remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = (size_t)length};
   memset(&one->address, 0, sizeof one->address);
-  errno = EINVAL;
-  if (length > sizeof one->address) return -1;
   one->length = (socklen_t)length;
-  errno = EFAULT;
-  return length == 0 || process_vm_readv(c->tid, &local, 1, &remote, 1, 0) == (ssize_t)length ? 0 : -1;
+  return length > sizeof one->address ? EINVAL : copy_memory(c, from, &one->address, (size_t)length);
 }
 
 /* The path of a unix address; NULL without one. The bytes after it are zero. */
@@ -159,23 +164,26 @@ int take_own_socket(struct spot *s, int *object) {
   return error;
 }
 
+socklen_t name_object_address(struct sockaddr_un *address, int object) {
+  int length = snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d", object);
+  return (socklen_t)(PATH_START + 1 + (size_t)length);
+}
+
 /* Replaces the path in the address by the resolved object. Returns an errno, or 0. */
 static int take_object(const struct call *c, struct connection *one, const char *path) {
   static struct spot s;
-  struct sockaddr_un *address = (struct sockaddr_un *)&one->address;
   if (find_spot(c, AT_FDCWD, path, 1, &s)) return errno;
   int error = take_own_socket(&s, &one->object);
   leave_spot(&s);
-  if (error) return error;
-  one->length = (socklen_t)(PATH_START + 1 + (size_t)snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d", one->object));
-  return 0;
+  if (!error) one->length = name_object_address((struct sockaddr_un *)&one->address, one->object);
+  return error;
 }
 
 void answer_socket_connect(const struct call *c, int number, uint64_t from, uint64_t length) {
   struct connection one = {.call = *c, .object = -1};
   uint32_t caller = callers_are_told() ? number_of(c->tid) : 0;
   if ((one.fd = socket_of(c, number)) < 0) return answer(c, EBADF);
-  int error = copy_address(c, from, length, &one) ? errno : 0;
+  int error = copy_address(c, from, length, &one);
   const char *path = error == 0 && is_unix_socket(one.fd) ? path_of(&one) : NULL;
   if (path) error = take_object(c, &one, path);
   else if (error == 0 && callers_are_told()) error = name_caller(c->tid, caller, one.fd, (struct sockaddr *)&one.address, one.length);

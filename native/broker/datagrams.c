@@ -55,7 +55,9 @@ static long user_time(pid_t tid) {
   return time;
 }
 
-static int is_sending(long number) { return number == SYS_sendto || number == SYS_sendmsg || number == SYS_sendmmsg; }
+static int is_sending(long number) {
+  return number == SYS_sendto || number == SYS_sendmsg || number == SYS_sendmmsg;
+}
 
 /* Whether a sender has looked up its descriptor: it is gone, in another call, was in user mode
  * since, or was seen blocked in a send twice. -1 if unknown. */
@@ -110,11 +112,6 @@ struct message {
   size_t right_count;
 };
 
-static int copy_in(const struct call *c, void *to, uint64_t from, size_t length) {
-  struct iovec local = {.iov_base = to, .iov_len = length}, remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = length};
-  return length == 0 || process_vm_readv(c->tid, &local, 1, &remote, 1, 0) == (ssize_t)length ? 0 : EFAULT;
-}
-
 /* Reads the destination once, and resolves it. Returns an errno, or 0. */
 static int take_address(const struct call *c, int fd, uint64_t from, uint64_t length, struct message *m) {
   static struct spot s;
@@ -122,17 +119,20 @@ static int take_address(const struct call *c, int fd, uint64_t from, uint64_t le
   if (length > sizeof m->address) return EINVAL;
   memset(&m->address, 0, sizeof m->address);
   m->address_length = from ? (socklen_t)length : 0;
-  int error = copy_in(c, &m->address, from, m->address_length);
-  if (error || !is_unix_socket(fd) || address->sun_family != AF_UNIX || m->address_length <= PATH_START || !address->sun_path[0]) return error;
+  int error = copy_memory(c, from, &m->address, m->address_length);
+  if (error || !is_unix_socket(fd) || address->sun_family != AF_UNIX || m->address_length <= PATH_START ||
+      !address->sun_path[0])
+    return error;
   if (m->address_length > sizeof *address) return EINVAL;
   if (find_spot(c, AT_FDCWD, address->sun_path, 1, &s)) return errno;
   error = take_own_socket(&s, &m->object);
   leave_spot(&s);
-  if (!error) m->address_length = (socklen_t)(PATH_START + 1 + (size_t)snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d", m->object));
+  if (!error) m->address_length = name_object_address(address, m->object);
   return error;
 }
 
-static int take_bytes(const struct call *c, int fd, const struct iovec *parts, size_t count, struct message *m) {
+static int take_bytes(const struct call *c, int fd, const struct iovec *parts, size_t count,
+                      struct message *m) {
   int type = 0;
   socklen_t length = sizeof type;
   size_t whole = 0;
@@ -153,11 +153,12 @@ static int take_bytes(const struct call *c, int fd, const struct iovec *parts, s
 static int take_control(const struct call *c, uint64_t from, uint64_t length, struct message *m) {
   struct msghdr head = {.msg_control = m->control, .msg_controllen = length};
   if (length > MOST_CONTROL) return ENOBUFS;
-  int error = copy_in(c, m->control, from, length);
+  int error = copy_memory(c, from, m->control, length);
   if (error) return error;
   m->control_length = length;
   for (struct cmsghdr *at = CMSG_FIRSTHDR(&head); at; at = CMSG_NXTHDR(&head, at)) {
-    if (at->cmsg_len < CMSG_LEN(0) || at->cmsg_len > length - (size_t)((char *)at - m->control)) return EINVAL;
+    if (at->cmsg_len < CMSG_LEN(0) || at->cmsg_len > length - (size_t)((char *)at - m->control))
+      return EINVAL;
     if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS) continue;
     int *numbers = (int *)CMSG_DATA(at);
     for (size_t i = 0; i < (at->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
@@ -179,12 +180,20 @@ static ssize_t send_now(const struct call *c, int fd, const struct msghdr *reque
   m.bytes = NULL;
   m.length = m.control_length = m.right_count = 0;
   int error = request->msg_iovlen > MOST_PARTS ? EMSGSIZE : 0;
-  if (!error && request->msg_iov != parts) error = copy_in(c, parts, (uint64_t)(uintptr_t)request->msg_iov, request->msg_iovlen * sizeof *parts);
+  if (!error && request->msg_iov != parts)
+    error = copy_memory(c, (uint64_t)(uintptr_t)request->msg_iov, parts, request->msg_iovlen * sizeof *parts);
   if (!error) error = take_bytes(c, fd, parts, request->msg_iovlen, &m);
-  if (!error) error = take_control(c, (uint64_t)(uintptr_t)request->msg_control, request->msg_control ? request->msg_controllen : 0, &m);
+  if (!error)
+    error = take_control(c, (uint64_t)(uintptr_t)request->msg_control,
+                         request->msg_control ? request->msg_controllen : 0, &m);
   if (!error) error = take_address(c, fd, (uint64_t)(uintptr_t)request->msg_name, request->msg_namelen, &m);
   struct iovec whole = {.iov_base = m.bytes, .iov_len = m.length};
-  struct msghdr head = {.msg_iov = &whole, .msg_iovlen = 1, .msg_name = m.address_length ? &m.address : NULL, .msg_namelen = m.address_length, .msg_control = m.control_length ? m.control : NULL, .msg_controllen = m.control_length};
+  struct msghdr head = {.msg_iov = &whole,
+                        .msg_iovlen = 1,
+                        .msg_name = m.address_length ? &m.address : NULL,
+                        .msg_namelen = m.address_length,
+                        .msg_control = m.control_length ? m.control : NULL,
+                        .msg_controllen = m.control_length};
   ssize_t sent = error ? -1 : sendmsg(fd, &head, flags | MSG_NOSIGNAL | MSG_DONTWAIT);
   if (!error && sent < 0) error = errno;
   for (size_t i = 0; i < m.right_count; i++) close(m.rights[i]);
@@ -200,8 +209,12 @@ static void finish(const struct call *c, int fd, int flags, ssize_t sent) {
   else answer_with(c, sent);
 }
 
-void answer_send(const struct call *c, int number, uint64_t bytes, uint64_t length, int flags, uint64_t address, uint64_t address_length) {
-  const struct msghdr request = {.msg_name = (void *)(uintptr_t)address, .msg_namelen = (socklen_t)address_length, .msg_iov = parts, .msg_iovlen = 1};
+void answer_send(const struct call *c, int number, uint64_t bytes, uint64_t length, int flags,
+                 uint64_t address, uint64_t address_length) {
+  const struct msghdr request = {.msg_name = (void *)(uintptr_t)address,
+                                 .msg_namelen = (socklen_t)address_length,
+                                 .msg_iov = parts,
+                                 .msg_iovlen = 1};
   if (!are_there) return go_on_sending(c);
   int fd = socket_of(c, number);
   if (fd < 0) return answer(c, EBADF);
@@ -212,7 +225,7 @@ void answer_send(const struct call *c, int number, uint64_t bytes, uint64_t leng
 void answer_send_message(const struct call *c, int number, uint64_t from, int flags) {
   struct msghdr request;
   if (!are_there) return go_on_sending(c);
-  int error = copy_in(c, &request, from, sizeof request), fd = error ? -1 : socket_of(c, number);
+  int error = copy_memory(c, from, &request, sizeof request), fd = error ? -1 : socket_of(c, number);
   if (fd < 0) return answer(c, error ? error : EBADF);
   finish(c, fd, flags, send_now(c, fd, &request, flags));
 }
@@ -222,11 +235,13 @@ void answer_send_messages(const struct call *c, int number, uint64_t from, unsig
   struct mmsghdr request;
   if (!are_there) return go_on_sending(c);
   if (count == 0) return answer_with(c, 0);
-  int error = copy_in(c, &request, from, sizeof request), fd = error ? -1 : socket_of(c, number);
+  int error = copy_memory(c, from, &request, sizeof request), fd = error ? -1 : socket_of(c, number);
   if (fd < 0) return answer(c, error ? error : EBADF);
   ssize_t sent = send_now(c, fd, &request.msg_hdr, flags);
   unsigned written = (unsigned)sent;
-  struct iovec local = {.iov_base = &written, .iov_len = sizeof written}, remote = {.iov_base = (void *)(uintptr_t)(from + offsetof(struct mmsghdr, msg_len)), .iov_len = sizeof written};
+  struct iovec local = {.iov_base = &written, .iov_len = sizeof written},
+               remote = {.iov_base = (void *)(uintptr_t)(from + offsetof(struct mmsghdr, msg_len)),
+                         .iov_len = sizeof written};
   if (sent >= 0) sent = process_vm_writev(c->tid, &local, 1, &remote, 1, 0) == sizeof written ? 1 : -EFAULT;
   finish(c, fd, flags, sent);
 }

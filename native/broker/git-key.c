@@ -48,7 +48,9 @@ static size_t below(const char *path, const char *folder) {
 static int is_dots(const char *at) { return !strncmp(at, "/..", 3) && (at[3] == 0 || at[3] == '/'); }
 
 /* A name without effect: `.`, `..` or empty. */
-static int is_idle(const char *at) { return is_dots(at) || !strncmp(at, "//", 2) || (!strncmp(at, "/.", 2) && (at[2] == 0 || at[2] == '/')); }
+static int is_idle(const char *at) {
+  return is_dots(at) || !strncmp(at, "//", 2) || (!strncmp(at, "/.", 2) && (at[2] == 0 || at[2] == '/'));
+}
 
 /* Takes `FOLDER/../../PLACE` or `/PLACE`. Returns -1 for a `..` elsewhere, and without memory. */
 int broker_take_named_path(const char *text) {
@@ -66,7 +68,8 @@ int broker_take_named_path(const char *text) {
   memcpy(whole, text, base);
   memcpy(whole + base, rest, length);
   whole[base + length] = 0;
-  struct named_path one = {.to = strdup(whole), .from = *up ? strndup(text, (size_t)(up - text)) : NULL, .base = base};
+  struct named_path one = {
+      .to = strdup(whole), .from = *up ? strndup(text, (size_t)(up - text)) : NULL, .base = base};
   struct named_path *grown = realloc(named_paths, (named_count + 1) * sizeof *named_paths);
   if (grown) named_paths = grown;
   if (!grown || !one.to || (*up && !one.from)) return -1;
@@ -84,7 +87,9 @@ int is_on_named_path(const char *path) {
 /* Whether moving a folder separates a setting from its base. `exchanged`: any setting in it counts. */
 int separates_named_path(const char *folder, int exchanged) {
   for (size_t i = 0; i < named_count; i++)
-    if (named_paths[i].from && below(named_paths[i].from, folder) && (exchanged || strlen(folder) > named_paths[i].base)) return 1;
+    if (named_paths[i].from && below(named_paths[i].from, folder) &&
+        (exchanged || strlen(folder) > named_paths[i].base))
+      return 1;
   return 0;
 }
 
@@ -94,7 +99,8 @@ int links_named_path(int folder, const char *path) {
   for (size_t i = 0; i < named_count; i++) {
     size_t length = below(named_paths[i].to, path);
     if (length == 0 || !named_paths[i].to[length]) continue;
-    int fd = folder < 0 ? -1 : (int)syscall(SYS_openat2, folder, named_paths[i].to + length + 1, &how, sizeof how);
+    int fd = folder < 0 ? -1
+                        : (int)syscall(SYS_openat2, folder, named_paths[i].to + length + 1, &how, sizeof how);
     if (fd < 0 && (folder < 0 || (errno != ENOENT && errno != ENOTDIR))) return 1;
     if (fd >= 0) close(fd);
   }
@@ -110,8 +116,10 @@ int move_named_paths(const char *from, const char *to) {
     size_t length = named_paths[i].from ? below(named_paths[i].from, from) : 0;
     if (length == 0 || !below(named_paths[i].to, from)) continue;
     size_t ups = 0;
-    for (size_t at = strlen(named_paths[i].from); at > named_paths[i].base;) ups += named_paths[i].from[--at] == '/';
-    if (strlen(to) + strlen(named_paths[i].from) + 3 * ups + strlen(named_paths[i].to) >= sizeof text) return -1;
+    for (size_t at = strlen(named_paths[i].from); at > named_paths[i].base;)
+      ups += named_paths[i].from[--at] == '/';
+    if (strlen(to) + strlen(named_paths[i].from) + 3 * ups + strlen(named_paths[i].to) >= sizeof text)
+      return -1;
     char *end = stpcpy(stpcpy(text, to), named_paths[i].from + length);
     while (ups--) end = stpcpy(end, "/..");
     stpcpy(end, named_paths[i].to + named_paths[i].base);
@@ -165,7 +173,8 @@ static const char *find_rule(const char *key) {
   strcpy(pattern + section, ".*.*");
   if ((rule = rule_of(pattern))) return rule;
   size_t length = (size_t)(last - key);
-  for (size_t i = section; i < length; i++) pattern[i] = key[i] >= 'A' && key[i] <= 'Z' ? (char)(key[i] + 32) : key[i];
+  for (size_t i = section; i < length; i++)
+    pattern[i] = key[i] >= 'A' && key[i] <= 'Z' ? (char)(key[i] + 32) : key[i];
   strcpy(pattern + length, ".*");
   return rule_of(pattern);
 }
@@ -197,7 +206,9 @@ static int is_text(const char *value) {
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define WORDS LETTERS "0123456789_"
 
-static int is_word(const char *value) { return value[0] != '-' && value[strspn(value, WORDS "./:+,@=%-")] == 0; }
+static int is_word(const char *value) {
+  return value[0] != '-' && value[strspn(value, WORDS "./:+,@=%-")] == 0;
+}
 
 /* A relative path without `..`. */
 static int is_inside(const char *value) {
@@ -248,7 +259,8 @@ int address_host(const char *address, char *host) {
   size_t transport = strspn(start, LETTERS "0123456789+.-");
   if (!strncmp(start + transport, "::", 2)) return -1;
   size_t scheme = strspn(address, LETTERS "0123456789+.-");
-  if (scheme > 0 && strchr(LETTERS, address[0]) && !strncmp(address + scheme, "://", 3)) return url_host(address, scheme, address + scheme + 3, host);
+  if (scheme > 0 && strchr(LETTERS, address[0]) && !strncmp(address + scheme, "://", 3))
+    return url_host(address, scheme, address + scheme + 3, host);
   const char *colon = strchr(address, ':'), *slash = strchr(address, '/');
   if (!colon || (slash && slash < colon)) return 0;
   return bare_host(address, (size_t)(colon - address), host) ? 1 : -1;

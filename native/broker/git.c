@@ -20,7 +20,8 @@ static char *read_config(int parent, const char *name, size_t *size) {
   struct stat about;
   int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   char *text = NULL;
-  if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size < MAX_CONFIG && (text = malloc((size_t)about.st_size + 1))) {
+  if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size < MAX_CONFIG &&
+      (text = malloc((size_t)about.st_size + 1))) {
     ssize_t n = read(fd, text, (size_t)about.st_size);
     *size = n < 0 ? 0 : (size_t)n;
     if (n != about.st_size || memchr(text, 0, *size)) {
@@ -34,7 +35,9 @@ static char *read_config(int parent, const char *name, size_t *size) {
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
-static int is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'; }
+static int is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+}
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -184,7 +187,9 @@ int was_known_host(const char *before, const char *host) {
   e.section[0] = 0;
   while (next_entry(&at, &e) == 1) {
     size_t length = strlen(e.key);
-    if (length > 4 && !strcmp(e.key + length - 4, ".url") && address_host(e.value, found) == 1 && !strcmp(found, host)) return 1;
+    if (length > 4 && !strcmp(e.key + length - 4, ".url") && address_host(e.value, found) == 1 &&
+        !strcmp(found, host))
+      return 1;
   }
   return 0;
 }
@@ -195,7 +200,8 @@ static int judged_in; /* the folder of the judged configuration */
  * them, now and later. */
 int is_own_folder(const char *value) {
   char path[PATH_MAX], target[PATH_MAX + MAX_VALUE];
-  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                         .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
   int fd = (int)syscall(SYS_openat2, judged_in, value, &how, sizeof how);
   if (fd < 0) return 0;
   path_of_fd(fd, path);
@@ -223,7 +229,8 @@ static int write_in_place(int folder, const char *name, const char *text, size_t
   int error = 0;
   unlinkat(folder, aside, 0); /* left by a killed command */
   int fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0 || write_all(fd, text, size) || fchmod(fd, mode & 0777) || renameat(folder, aside, folder, name)) error = errno;
+  if (fd < 0 || write_all(fd, text, size) || fchmod(fd, mode & 0777) || renameat(folder, aside, folder, name))
+    error = errno;
   if (fd >= 0) close(fd);
   if (fd >= 0 && error) unlinkat(folder, aside, 0);
   return error;
@@ -241,7 +248,9 @@ static int note_replaced(int folder, const char *name, const struct stat *before
   s.mount = mount;
   path_of_fd(folder, s.path);
   size_t length = strlen(s.path);
-  if (!has_journal() || length == 0 || length + strlen(name) + 2 > sizeof s.path || strlen(name) >= sizeof s.name) return has_journal() ? ENAMETOOLONG : 0;
+  if (!has_journal() || length == 0 || length + strlen(name) + 2 > sizeof s.path ||
+      strlen(name) >= sizeof s.name)
+    return has_journal() ? ENAMETOOLONG : 0;
   strcpy(s.name, name);
   s.path[length] = '/';
   strcpy(s.path + length + 1, name);
@@ -284,7 +293,8 @@ int settle_config(int folder, const char *name) {
 /* Replaces a configuration by another. Returns 0, or the errno for the caller. */
 int place_config(const struct spot *from, const struct spot *to) {
   size_t size = 0, old_size = 0;
-  char *text = read_config(from->parent, from->name, &size), *before = read_config(to->parent, to->name, &old_size);
+  char *text = read_config(from->parent, from->name, &size),
+       *before = read_config(to->parent, to->name, &old_size);
   judged_in = to->parent;
   /* An unreadable old configuration could contain anything. */
   int error = text && (before || !to->is_there) && is_harmless(text, before ? before : "") ? 0 : EROFS;

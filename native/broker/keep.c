@@ -61,10 +61,13 @@ static int kept_folder(uint32_t number) {
 
 static int is_same_file(int folder, const char *name, const struct stat *as) {
   struct stat found;
-  return fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == as->st_dev && found.st_ino == as->st_ino;
+  return fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == as->st_dev &&
+         found.st_ino == as->st_ino;
 }
 
-static intmax_t changed_at(const struct stat *about) { return (intmax_t)about->st_changed.tv_sec * 1000000000 + about->st_changed.tv_nsec; }
+static intmax_t changed_at(const struct stat *about) {
+  return (intmax_t)about->st_changed.tv_sec * 1000000000 + about->st_changed.tv_nsec;
+}
 
 /* Records an unneeded second name: the file is unchanged, but its ctime is new, and undo of an
  * earlier call would report another program's change. src/undo/left-states.ts reads it. */
@@ -77,7 +80,8 @@ static void note_unchanged(const struct spot *s) {
   if (left < 0) left = openat(keep, "left", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
   /* The command set the umask. */
   if (left < 0 || fchmod(left, 0600)) return;
-  dprintf(left, "%ju %jd %ju %jd\n", (uintmax_t)now.st_ino, changed_at(&now), (uintmax_t)s->about.st_ino, changed_at(&s->about));
+  dprintf(left, "%ju %jd %ju %jd\n", (uintmax_t)now.st_ino, changed_at(&now), (uintmax_t)s->about.st_ino,
+          changed_at(&s->about));
 }
 
 /* Drops the kept data of `s` after a change that failed. */
@@ -97,7 +101,8 @@ static int open_content(int fd, const struct stat *about) {
   const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   int from = open(link, flags);
-  if (from >= 0 || errno != EACCES || about->st_nlink > 1 || chmod(link, (about->st_mode & 07777) | S_IRUSR)) return from;
+  if (from >= 0 || errno != EACCES || about->st_nlink > 1 || chmod(link, (about->st_mode & 07777) | S_IRUSR))
+    return from;
   from = open(link, flags);
   if (chmod(link, about->st_mode & 07777) && from >= 0) {
     close(from);
@@ -132,7 +137,8 @@ static int copy_into(int from, int folder, const char *name, uint64_t size) {
   int to = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (to < 0) return -1;
   /* The command set the umask. */
-  int64_t copied = fchmod(to, 0600) ? -1 : copy_content(from, to, size, file_limit < bytes_left ? file_limit : bytes_left);
+  int64_t copied =
+      fchmod(to, 0600) ? -1 : copy_content(from, to, size, file_limit < bytes_left ? file_limit : bytes_left);
   int bad = copied < 0 || keep_attributes_of(from, to);
   if (!bad) bytes_left -= (uint64_t)copied;
   close(to);
@@ -172,7 +178,8 @@ int set_apart(const struct stat *about, int fd) {
   int bad = copy_into(from, folder, copy, (uint64_t)about->st_size);
   close(from);
   if (bad) return EDQUOT;
-  bad = fchownat(folder, copy, about->st_uid, about->st_gid, AT_SYMLINK_NOFOLLOW) || fchmodat(folder, copy, about->st_mode & 07777, 0) ||
+  bad = fchownat(folder, copy, about->st_uid, about->st_gid, AT_SYMLINK_NOFOLLOW) ||
+        fchmodat(folder, copy, about->st_mode & 07777, 0) ||
         utimensat(folder, copy, times, AT_SYMLINK_NOFOLLOW) || renameat(folder, copy, folder, name);
   if (bad) {
     unlinkat(folder, copy, 0);
@@ -186,8 +193,12 @@ int set_apart(const struct stat *about, int fd) {
  * command set the umask. */
 static int make_empty(int folder, const char *name, int is_folder) {
   if (is_folder && mkdirat(folder, name, 0700)) return -1;
-  int fd = openat(folder, name, is_folder ? O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0 && is_folder && fchmodat(folder, name, 0700, 0) == 0) fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int fd = openat(folder, name,
+                  is_folder ? O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+                            : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                  0600);
+  if (fd < 0 && is_folder && fchmodat(folder, name, 0700, 0) == 0)
+    fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd >= 0 && fchmod(fd, is_folder ? 0700 : 0600)) {
     close(fd);
     return -1;
@@ -203,7 +214,8 @@ uint8_t keep_attributes(struct spot *s, uint32_t *number) {
   snprintf(link, sizeof link, "/proc/self/fd/%d", s->object);
   if (!has_attributes(link)) return KEPT_ATTRIBUTES; /* number 0: there were none */
   snprintf(name, sizeof name, "%u", ++last_number);
-  int folder = kept_folder(last_number), fd = folder < 0 ? -1 : make_empty(folder, name, S_ISDIR(s->about.st_mode));
+  int folder = kept_folder(last_number),
+      fd = folder < 0 ? -1 : make_empty(folder, name, S_ISDIR(s->about.st_mode));
   int bad = fd < 0 || keep_attributes_of(s->object, fd);
   if (fd >= 0) close(fd);
   *number = last_number;
@@ -218,7 +230,8 @@ int may_not_lose(uint8_t kept, int appends) {
 }
 
 static int needs_name(const struct spot *s) {
-  return keep >= 0 && !is_loose(s) && s->is_there && !S_ISDIR(s->about.st_mode) && !((seen(&s->about) & SEEN_MADE) && s->about.st_nlink == 1);
+  return keep >= 0 && !is_loose(s) && s->is_there && !S_ISDIR(s->about.st_mode) &&
+         !((seen(&s->about) & SEEN_MADE) && s->about.st_nlink == 1);
 }
 
 /* Removes a name by moving it to the kept files: one change of the file system instead of two.
@@ -255,8 +268,10 @@ static int link_kept(const struct spot *s, int folder, const char *name) {
 uint8_t keep_removed(struct spot *s, uint32_t *number) {
   char name[16];
   *number = 0;
-  if (keep >= 0 && !is_loose(s) && s->is_there && S_ISDIR(s->about.st_mode) && !(seen(&s->about) & SEEN_MADE)) return keep_attributes(s, number);
-  if (!needs_name(s)) return keep < 0 || is_loose(s) || !s->is_there || S_ISDIR(s->about.st_mode) ? 0 : KEPT_MADE;
+  if (keep >= 0 && !is_loose(s) && s->is_there && S_ISDIR(s->about.st_mode) && !(seen(&s->about) & SEEN_MADE))
+    return keep_attributes(s, number);
+  if (!needs_name(s))
+    return keep < 0 || is_loose(s) || !s->is_there || S_ISDIR(s->about.st_mode) ? 0 : KEPT_MADE;
   int folder = kept_folder(++last_number);
   if (folder < 0) return KEPT_LOST;
   snprintf(name, sizeof name, "%u", last_number);
@@ -274,7 +289,8 @@ uint8_t keep_removed(struct spot *s, uint32_t *number) {
 static int fill_copy(const struct spot *s, int from, int to, int with_content) {
   const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, s->about.st_mtim};
   struct stat made;
-  if (fstat(to, &made) || (made.st_gid != s->about.st_gid && fchown(to, (uid_t)-1, s->about.st_gid))) return -1;
+  if (fstat(to, &made) || (made.st_gid != s->about.st_gid && fchown(to, (uid_t)-1, s->about.st_gid)))
+    return -1;
   if (with_content && copy_content(from, to, (uint64_t)s->about.st_size, MOST_COPIED) < 0) return -1;
   if (keep_attributes_of(from, to) || fchmod(to, s->about.st_mode & 01777) || futimens(to, times)) return -1;
   return 0;
@@ -327,7 +343,8 @@ int separate(struct spot *s, int fd, int with_content) {
   int to = -1;
   /* A descriptor alone does not say which name was meant; another user's file cannot be copied with
    * its owner. */
-  if (s->parent < 0 || strchr(s->name, '/') || !S_ISREG(s->about.st_mode) || s->about.st_uid != geteuid()) return EMLINK;
+  if (s->parent < 0 || strchr(s->name, '/') || !S_ISREG(s->about.st_mode) || s->about.st_uid != geteuid())
+    return EMLINK;
   int from = open_content(fd, &s->about);
   errno = EMLINK;
   int error = from < 0 || make_beside(s, &beside, &to) ? errno : 0;
@@ -348,6 +365,8 @@ int separate(struct spot *s, int fd, int with_content) {
 /* Keeps the content of a plain file that was opened for writing; 0 if that is not needed. */
 uint8_t keep_written(const struct spot *s, int fd, uint32_t *number) {
   *number = 0;
-  if (keep < 0 || is_loose(s) || (seen(&s->about) & (SEEN_MADE | SEEN_KEPT)) || !S_ISREG(s->about.st_mode) || s->about.st_nlink == 0) return 0;
+  if (keep < 0 || is_loose(s) || (seen(&s->about) & (SEEN_MADE | SEEN_KEPT)) || !S_ISREG(s->about.st_mode) ||
+      s->about.st_nlink == 0)
+    return 0;
   return keep_copy(s, fd, number);
 }

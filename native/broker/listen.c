@@ -36,7 +36,8 @@ int socket_of(const struct call *c, int number) {
   if (process >= 0) close(process);
   if (fd < 0) return -1;
   snprintf(path, sizeof path, "/proc/%d/fd/%d", c->tid, number);
-  int same = fstat(fd, &got) == 0 && stat(path, &meant) == 0 && got.st_dev == meant.st_dev && got.st_ino == meant.st_ino;
+  int same = fstat(fd, &got) == 0 && stat(path, &meant) == 0 && got.st_dev == meant.st_dev &&
+             got.st_ino == meant.st_ino;
   uint64_t id = c->id;
   if (same && ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0) return fd;
   close(fd);

@@ -15,8 +15,10 @@
 static int open_at_once(int at, const char *name, int flags) {
   char link[32];
   if (!name) snprintf(link, sizeof link, "/proc/self/fd/%d", at);
-  int fd = name ? openat(at, name, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC) : open(link, (flags & ~O_NOFOLLOW) | O_NONBLOCK | O_CLOEXEC);
-  if (fd >= 0 && !(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags & (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME))) {
+  int fd = name ? openat(at, name, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+                : open(link, (flags & ~O_NOFOLLOW) | O_NONBLOCK | O_CLOEXEC);
+  if (fd >= 0 && !(flags & O_NONBLOCK) &&
+      fcntl(fd, F_SETFL, flags & (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME))) {
     close(fd);
     return -1;
   }
@@ -99,8 +101,10 @@ static void open_stream(const struct call *c, const struct spot *s, int flags) {
 /* Opens the file before truncation and checks the opened object, by descriptor if the caller passed
  * one. */
 static int open_as_is(struct spot *s, int flags) {
-  int plain = flags & ~(O_TRUNC | O_EXCL | O_CREAT), fd = s->parent >= 0 ? open_at_once(s->parent, s->name, plain) : open_at_once(s->object, NULL, plain);
-  if (fd < 0 || s->about.st_nlink == 0 || look_by_name(fd, "", AT_EMPTY_PATH, &s->about, &s->mount) == 0) return fd;
+  int plain = flags & ~(O_TRUNC | O_EXCL | O_CREAT),
+      fd = s->parent >= 0 ? open_at_once(s->parent, s->name, plain) : open_at_once(s->object, NULL, plain);
+  if (fd < 0 || s->about.st_nlink == 0 || look_by_name(fd, "", AT_EMPTY_PATH, &s->about, &s->mount) == 0)
+    return fd;
   close(fd);
   return -1;
 }
@@ -140,7 +144,8 @@ static int open_for_change(const struct call *c, struct spot *s, int flags) {
   uint8_t kept = 0;
   error = set_apart(&s->about, fd);
   if (!error) kept = keep_written(s, fd, &number);
-  if (may_not_lose(kept, (flags & (O_APPEND | O_TRUNC)) == O_APPEND)) journal_refused(s->path, CHANGE_WRITE, error = EDQUOT);
+  if (may_not_lose(kept, (flags & (O_APPEND | O_TRUNC)) == O_APPEND))
+    journal_refused(s->path, CHANGE_WRITE, error = EDQUOT);
   if (!error && kept) error = journal('w', s, NULL, kept, number);
   if (error) {
     drop_kept(s, kept, number);
@@ -192,7 +197,8 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length) {
 void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t mode) {
   static struct spot s;
   static char text[PATH_MAX];
-  int is_tmpfile = (flags & O_TMPFILE) == O_TMPFILE, is_new_only = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+  int is_tmpfile = (flags & O_TMPFILE) == O_TMPFILE,
+      is_new_only = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
   int writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
   /* The kernel reports unresolved paths; O_PATH opens nothing. */
   if ((flags & O_PATH) || (flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY)) return let_go_on(c);
@@ -203,7 +209,8 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   if (find_spot(c, at, text, is_tmpfile || (!(flags & O_NOFOLLOW) && !is_new_only), &s)) return not_found(c);
   int is_there = s.is_there;
   if (is_stream(&s)) open_stream(c, &s, flags);
-  else if (bare_is_on() && !writes && is_there && !is_new_only && !is_tmpfile) bare_open(c, at, path, flags & ~O_CREAT);
+  else if (bare_is_on() && !writes && is_there && !is_new_only && !is_tmpfile)
+    bare_open(c, at, path, flags & ~O_CREAT);
   else if (!is_ours(&s)) leave_outside(c, &s);
   else if (is_tmpfile && is_there && S_ISDIR(s.about.st_mode)) make_nameless(c, &s, flags, mode);
   else if (is_tmpfile || (flags & O_DIRECTORY) || strchr(s.name, '/')) let_go_on(c);

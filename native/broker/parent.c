@@ -52,7 +52,8 @@ static struct parent parents[PARENTS];
 /* One lookup: the object, and its mount. */
 int look_by_name(int at, const char *name, int flags, struct stat *about, uint64_t *mount) {
   struct statx found;
-  if (statx(at, name, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &found)) return -1;
+  if (statx(at, name, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &found))
+    return -1;
   memset(about, 0, sizeof *about);
   about->st_mode = found.stx_mode;
   about->st_nlink = found.stx_nlink;
@@ -63,7 +64,8 @@ int look_by_name(int at, const char *name, int flags, struct stat *about, uint64
   about->st_dev = makedev(found.stx_dev_major, found.stx_dev_minor);
   about->st_mtim = (struct timespec){.tv_sec = found.stx_mtime.tv_sec, .tv_nsec = found.stx_mtime.tv_nsec};
   about->st_changed = (struct timespec){.tv_sec = found.stx_ctime.tv_sec, .tv_nsec = found.stx_ctime.tv_nsec};
-  if (found.stx_mask & STATX_BTIME) about->st_born = (struct timespec){.tv_sec = found.stx_btime.tv_sec, .tv_nsec = found.stx_btime.tv_nsec};
+  if (found.stx_mask & STATX_BTIME)
+    about->st_born = (struct timespec){.tv_sec = found.stx_btime.tv_sec, .tv_nsec = found.stx_btime.tv_nsec};
   *mount = found.stx_mask & STATX_MNT_ID ? found.stx_mnt_id : 0;
   return 0;
 }
@@ -134,7 +136,8 @@ int open_lock(int folder, const char *name) {
  * for the caller. */
 int lock_roots(void) {
   for (size_t i = 0; lock_file >= 0 && i < range_count; i++) {
-    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ranges[i].start, .l_len = ranges[i].length};
+    struct flock range = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ranges[i].start, .l_len = ranges[i].length};
     while (fcntl(lock_file, F_OFD_SETLKW, &range))
       if (errno != EINTR) return errno;
   }
@@ -197,7 +200,8 @@ int look_at_start(pid_t tid, int at, struct stat *about, uint64_t *mount) {
 /* The last name of a path if it is a plain one with a directory before it; otherwise NULL. */
 static const char *plain_name(const char *path) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-  if (slash == path || !name[0] || !strcmp(name, ".") || !strcmp(name, "..") || strlen(name) > NAME_MAX) return NULL;
+  if (slash == path || !name[0] || !strcmp(name, ".") || !strcmp(name, "..") || strlen(name) > NAME_MAX)
+    return NULL;
   return slash && slash - path >= MAX_TEXT ? NULL : name;
 }
 
@@ -240,7 +244,9 @@ int find_parent(const struct call *c, int at, const char *path, struct spot *s) 
       return take(s, p, name);
     }
     if (!is_same(&p->start, &start) || memcmp(p->text, path, length) || p->text[length]) continue;
-    if (is_fresh(p) && look_by_name(p->fd, "", AT_EMPTY_PATH, &s->folder, &s->folder_mount) == 0 && s->folder.st_nlink > 0) return take(s, p, name);
+    if (is_fresh(p) && look_by_name(p->fd, "", AT_EMPTY_PATH, &s->folder, &s->folder_mount) == 0 &&
+        s->folder.st_nlink > 0)
+      return take(s, p, name);
     p->text[0] = 0;
   }
   return -1;
@@ -269,7 +275,8 @@ static void empty_parent(struct parent *p) {
 void keep_parent(struct spot *s, const char *path, int links) {
   size_t length = strlen(s->name), end = strlen(s->path);
   const char *name = plain_name(path);
-  if (s->known || s->parent < 0 || !s->place || s->folder.st_nlink == 0 || !strncmp(s->path, "/proc/", 6)) return;
+  if (s->known || s->parent < 0 || !s->place || s->folder.st_nlink == 0 || !strncmp(s->path, "/proc/", 6))
+    return;
   if (strchr(s->name, '/') || !strcmp(s->name, ".") || !strcmp(s->name, "..") || end <= length + 1) return;
   struct parent *p = free_parent();
   if (!p) return;
@@ -284,7 +291,9 @@ void keep_parent(struct spot *s, const char *path, int links) {
   if (name && name != path && links == 0 && (path[0] == '/' || s->start_inode)) {
     memcpy(p->text, path, (size_t)(name - path) - 1);
     p->text[name - path - 1] = 0;
-    if (path[0] != '/') p->start = (struct identity){.device = s->start_device, .inode = s->start_inode, .mount = s->start_mount};
+    if (path[0] != '/')
+      p->start =
+          (struct identity){.device = s->start_device, .inode = s->start_inode, .mount = s->start_mount};
   }
   clock_gettime(CLOCK_MONOTONIC_COARSE, &p->at);
   memcpy(p->path, s->path, end - length - 1);
@@ -304,7 +313,9 @@ static int is_in_root_mount(const struct parent *p, const struct broker_place *p
   struct stat about;
   struct statfs fs;
   uint64_t mount;
-  if (p->self.mount == 0 || look_by_name(AT_FDCWD, place->path, AT_SYMLINK_NOFOLLOW, &about, &mount) || mount != p->self.mount) return 0;
+  if (p->self.mount == 0 || look_by_name(AT_FDCWD, place->path, AT_SYMLINK_NOFOLLOW, &about, &mount) ||
+      mount != p->self.mount)
+    return 0;
   return fstatfs(p->fd, &fs) == 0 && !(fs.f_flags & ST_RDONLY);
 }
 
@@ -313,10 +324,13 @@ static int open_host_folder(const struct parent *p, const struct broker_place *p
   uint64_t mount;
   if (place->kind != PLACE_ROOT || place->host < 0 || !is_in_root_mount(p, place)) return -1;
   const char *below = p->path[place->length] == '/' ? p->path + place->length + 1 : ".";
-  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_NO_XDEV};
+  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                         .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_NO_XDEV};
   int fd = (int)syscall(SYS_openat2, place->host, below, &how, sizeof how);
   if (fd < 0) return -1;
-  if (look_by_name(fd, "", AT_EMPTY_PATH, &about, &mount) == 0 && about.st_ino == p->self.inode && about.st_dev == p->self.device) return fd;
+  if (look_by_name(fd, "", AT_EMPTY_PATH, &about, &mount) == 0 && about.st_ino == p->self.inode &&
+      about.st_dev == p->self.device)
+    return fd;
   close(fd);
   return -1;
 }

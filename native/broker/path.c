@@ -17,6 +17,13 @@
 #define PROC_ROOT_INODE 1
 #define PAGE 4096
 
+/* Copies a range of the caller's memory. Returns an errno, or 0. */
+int copy_memory(const struct call *c, uint64_t from, void *into, size_t size) {
+  struct iovec local = {.iov_base = into, .iov_len = size},
+               remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = size};
+  return size == 0 || process_vm_readv(c->tid, &local, 1, &remote, 1, 0) == (ssize_t)size ? 0 : EFAULT;
+}
+
 /* Copies a text once: later changes by the caller have no effect. Never reads a page beyond the
  * text. */
 int copy_text(const struct call *c, uint64_t from, char *into, size_t size) {
@@ -24,7 +31,8 @@ int copy_text(const struct call *c, uint64_t from, char *into, size_t size) {
   while (got < size) {
     size_t part = PAGE - ((from + got) & (PAGE - 1));
     if (part > size - got) part = size - got;
-    struct iovec local = {.iov_base = into + got, .iov_len = part}, remote = {.iov_base = (void *)(uintptr_t)(from + got), .iov_len = part};
+    struct iovec local = {.iov_base = into + got, .iov_len = part},
+                 remote = {.iov_base = (void *)(uintptr_t)(from + got), .iov_len = part};
     ssize_t n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
     if (n <= 0) {
       if (n == 0 || errno != ESRCH) errno = EFAULT;
@@ -131,7 +139,8 @@ static int leap(struct walk *w) {
   if (end == 0 || end >= sizeof folder) return 0;
   memcpy(folder, w->rest, end);
   folder[end] = 0;
-  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                         .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
   int fd = (int)syscall(SYS_openat2, w->at, folder, &how, sizeof how);
   if (fd < 0) return errno == ELOOP ? 0 : -1;
   close(w->at);
@@ -182,7 +191,8 @@ static int name_spot(struct spot *s) {
   if (s->parent < 0) {
     struct stat named;
     uint64_t mount;
-    s->is_nameless = look_by_name(AT_FDCWD, s->path, AT_SYMLINK_NOFOLLOW, &named, &mount) || named.st_ino != s->about.st_ino || named.st_dev != s->about.st_dev;
+    s->is_nameless = look_by_name(AT_FDCWD, s->path, AT_SYMLINK_NOFOLLOW, &named, &mount) ||
+                     named.st_ino != s->about.st_ino || named.st_dev != s->about.st_dev;
     /* A process has it open, and its only name is that of the kept file. */
     int how = seen(&s->about);
     if ((how & SEEN_GONE) && (s->about.st_nlink == 0 || (s->about.st_nlink == 1 && !(how & SEEN_APART)))) {
@@ -325,7 +335,9 @@ int hold_object(const struct call *c, int fd, struct spot *s) {
 /* Its path and its place. */
 int name_object(struct spot *s) { return name_spot(s) ? end_badly(s) : 0; }
 
-int find_object(const struct call *c, int fd, struct spot *s) { return hold_object(c, fd, s) || name_object(s) ? -1 : 0; }
+int find_object(const struct call *c, int fd, struct spot *s) {
+  return hold_object(c, fd, s) || name_object(s) ? -1 : 0;
+}
 
 /* A descriptor of the resolved object itself, or -1. */
 int open_object(struct spot *s) {
@@ -334,7 +346,8 @@ int open_object(struct spot *s) {
   if (s->object >= 0 || !s->is_there) return s->object;
   int fd = openat(s->parent, s->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return -1;
-  if (look_by_name(fd, "", AT_EMPTY_PATH, &about, &mount) || about.st_ino != s->about.st_ino || about.st_dev != s->about.st_dev) {
+  if (look_by_name(fd, "", AT_EMPTY_PATH, &about, &mount) || about.st_ino != s->about.st_ino ||
+      about.st_dev != s->about.st_dev) {
     close(fd);
     errno = ESTALE;
     return -1;

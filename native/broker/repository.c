@@ -14,9 +14,11 @@
 
 enum part { PART_NONE, PART_MARK, PART_CONFIG, PART_HOOKS, PART_POINTER };
 
-static const struct { const char *name; enum part part; } parts[] = {
-    {"objects", PART_MARK},  {"refs", PART_MARK},   {"HEAD", PART_MARK},          {"worktrees", PART_MARK},
-    {"config", PART_CONFIG}, {"hooks", PART_HOOKS}, {"config.worktree", PART_CONFIG}, {"commondir", PART_POINTER},
+static const struct { const char *name; enum part part;
+} parts[] = {
+    {"objects", PART_MARK},           {"refs", PART_MARK},         {"HEAD", PART_MARK},
+    {"worktrees", PART_MARK},         {"config", PART_CONFIG},     {"hooks", PART_HOOKS},
+    {"config.worktree", PART_CONFIG}, {"commondir", PART_POINTER},
 };
 
 static const char own_pointer[] = "../..\n"; /* from worktrees/NAME to its repository */
@@ -80,7 +82,9 @@ static int folder_of(const struct spot *s) {
 
 /* Whether git creates this folder for a worktree: its settings are those of the surrounding
  * repository. */
-static int is_worktree_place(const struct spot *s, int folder) { return is_named(s->path, 2, "worktrees") && is_repository(folder, "../../", ""); }
+static int is_worktree_place(const struct spot *s, int folder) {
+  return is_named(s->path, 2, "worktrees") && is_repository(folder, "../../", "");
+}
 
 /* Samples do not run under their names. Anything else, or an unreadable folder, may run. */
 static int has_hooks(int folder) {
@@ -121,7 +125,8 @@ static int settle_pointer(int folder, const char *name) {
 /* Judges a new mark. */
 static int judge_mark(const struct spot *s, int folder, const char *name) {
   int error = 0;
-  if (!strcasecmp(name, "HEAD") && !s->is_there && has_pointer(folder, "")) error = is_worktree_place(s, folder) ? settle_file(folder, "commondir", settle_pointer) : EROFS;
+  if (!strcasecmp(name, "HEAD") && !s->is_there && has_pointer(folder, ""))
+    error = is_worktree_place(s, folder) ? settle_file(folder, "commondir", settle_pointer) : EROFS;
   if (error || is_repository(folder, "", "") || !is_repository(folder, "", name)) return error;
   if (has_hooks(folder) || has_pointer(folder, "")) return EROFS;
   error = settle_file(folder, "config", settle_config);
@@ -132,7 +137,8 @@ static int judge_part(const struct spot *s, enum change change, int folder, cons
   struct stat about;
   switch (part_of(name)) {
   case PART_MARK: return change == CHANGE_WRITE ? 0 : judge_mark(s, folder, name);
-  case PART_CONFIG: return change != CHANGE_PLACE && change != CHANGE_FOLDER && is_repository(folder, "", "") ? EROFS : 0;
+  case PART_CONFIG:
+    return change != CHANGE_PLACE && change != CHANGE_FOLDER && is_repository(folder, "", "") ? EROFS : 0;
   case PART_HOOKS: return change != CHANGE_FOLDER && is_repository(folder, "", "") ? EROFS : 0;
   case PART_POINTER:
     if (change == CHANGE_FOLDER || (change == CHANGE_WRITE && S_ISDIR(s->about.st_mode))) return 0;
@@ -157,7 +163,9 @@ static int is_part(const struct spot *s, char *name) {
 /* 0, or the errno for the caller. A removal makes no repository. */
 int judge_repository(const struct spot *s, enum change change) {
   char name[NAME_MAX + 1];
-  if (change != CHANGE_MAKE && change != CHANGE_FOLDER && change != CHANGE_PLACE && change != CHANGE_WRITE && change != CHANGE_POINTER) return 0;
+  if (change != CHANGE_MAKE && change != CHANGE_FOLDER && change != CHANGE_PLACE && change != CHANGE_WRITE &&
+      change != CHANGE_POINTER)
+    return 0;
   if (!is_part(s, name)) return 0;
   int folder = folder_of(s);
   if (folder < 0) return EROFS;
@@ -168,7 +176,8 @@ int judge_repository(const struct spot *s, enum change change) {
 
 int is_repository_config(const struct spot *s) {
   char name[NAME_MAX + 1];
-  return s->parent >= 0 && is_part(s, name) && part_of(name) == PART_CONFIG && is_repository(s->parent, "", "");
+  return s->parent >= 0 && is_part(s, name) && part_of(name) == PART_CONFIG &&
+         is_repository(s->parent, "", "");
 }
 
 /* A worktree folder elsewhere would point to an unjudged repository. */
@@ -183,4 +192,6 @@ int is_own_pointer(const struct spot *s) {
   return s->parent >= 0 && !is_loose(s) && !strcmp(s->name, "commondir") && is_worktree_place(s, s->parent);
 }
 
-int write_own_pointer(int fd) { return write(fd, own_pointer, sizeof own_pointer - 1) == (ssize_t)sizeof own_pointer - 1 ? 0 : -1; }
+int write_own_pointer(int fd) {
+  return write(fd, own_pointer, sizeof own_pointer - 1) == (ssize_t)sizeof own_pointer - 1 ? 0 : -1;
+}

@@ -10,7 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum action { ACTION_REFUSE = 1, ACTION_JUDGE = 2, ACTION_NOTE = 3, ACTION_FREE = 4, ACTION_MASK = 7, ACTION_FOLDER = 8, ACTION_BELOW = 16 };
+enum action {
+  ACTION_REFUSE = 1,
+  ACTION_JUDGE = 2,
+  ACTION_NOTE = 3,
+  ACTION_FREE = 4,
+  ACTION_MASK = 7,
+  ACTION_FOLDER = 8,
+  ACTION_BELOW = 16
+};
 
 #define MAX_PARTS (PATH_MAX / 2)
 #define BUCKETS 1024
@@ -53,10 +61,14 @@ int broker_take_rule(uint8_t action, char *pattern) {
   size_t most = 1;
   for (const char *at = pattern; (at = strchr(at, '/')); at++) most++;
   if (most > MAX_PARTS || !(rule->segments = calloc(most, sizeof *rule->segments))) return -1;
-  for (char *part = strtok_r(pattern, "/", &kept); part; part = strtok_r(NULL, "/", &kept)) rule->segments[rule->count++] = part;
+  for (char *part = strtok_r(pattern, "/", &kept); part; part = strtok_r(NULL, "/", &kept))
+    rule->segments[rule->count++] = part;
   uint8_t plain = action & ACTION_MASK;
-  if (rule->count == 0 || plain < ACTION_REFUSE || plain > ACTION_FREE || action > (ACTION_MASK | ACTION_FOLDER | ACTION_BELOW)) return -1;
-  uint32_t *list = rule->is_absolute || strchr(rule->segments[0], '*') ? &wild : &buckets[hash_of(rule->segments[0])];
+  if (rule->count == 0 || plain < ACTION_REFUSE || plain > ACTION_FREE ||
+      action > (ACTION_MASK | ACTION_FOLDER | ACTION_BELOW))
+    return -1;
+  uint32_t *list = rule->is_absolute || strchr(rule->segments[0], '*') ? &wild
+                                                                       : &buckets[hash_of(rule->segments[0])];
   rule->next = *list;
   *list = (uint32_t)++rule_count;
   return 0;
@@ -64,14 +76,19 @@ int broker_take_rule(uint8_t action, char *pattern) {
 
 /* Code points that HFS+, or Linux in case-insensitive folders, ignores in comparisons: all that
  * Unicode calls ignorable. */
-static const struct { uint32_t first, last; } ignorable[] = {
-    {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x206f},
-    {0x3164, 0x3164}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+static const struct { uint32_t first, last;
+} ignorable[] = {
+    {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},   {0x115f, 0x1160}, {0x17b4, 0x17b5},
+    {0x180b, 0x180f},   {0x200b, 0x200f},   {0x202a, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
+    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3},
+    {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
 /* Code points that they treat as ASCII letters. None is longer than its replacement. */
-static const struct { uint32_t code; const char *letters; } letters[] = {
-    {0xdf, "ss"}, {0x131, "i"}, {0x17f, "s"}, {0x1e9e, "ss"}, {0x212a, "k"}, {0xfb00, "ff"}, {0xfb01, "fi"}, {0xfb02, "fl"}, {0xfb03, "ffi"}, {0xfb04, "ffl"}, {0xfb05, "st"}, {0xfb06, "st"},
+static const struct { uint32_t code; const char *letters;
+} letters[] = {
+    {0xdf, "ss"},   {0x131, "i"},   {0x17f, "s"},    {0x1e9e, "ss"},  {0x212a, "k"},  {0xfb00, "ff"},
+    {0xfb01, "fi"}, {0xfb02, "fl"}, {0xfb03, "ffi"}, {0xfb04, "ffl"}, {0xfb05, "st"}, {0xfb06, "st"},
 };
 
 /* The length of a multi-byte code point; 0 for a byte that begins none. */
@@ -140,7 +157,9 @@ static size_t fits(const char *const *segments, size_t count, char **names, size
   for (size_t i = 0; i < count; i++) {
     if (!strcmp(segments[i], "**")) {
       for (size_t skip = 0; taken + skip <= name_count; skip++) {
-        size_t rest = i + 1 == count ? 0 : fits(segments + i + 1, count - i - 1, names + taken + skip, name_count - taken - skip);
+        size_t rest = i + 1 == count ? 0
+                                     : fits(segments + i + 1, count - i - 1, names + taken + skip,
+                                            name_count - taken - skip);
         if (rest) return taken + skip + rest;
       }
       return 0;
@@ -175,7 +194,8 @@ static uint32_t deciding_rule(char **names, size_t count, size_t root, int *is_e
 static size_t split(char *path, char **names) {
   size_t count = 0;
   char *kept = NULL;
-  for (char *part = strtok_r(path, "/", &kept); part && count < MAX_PARTS; part = strtok_r(NULL, "/", &kept)) names[count++] = part;
+  for (char *part = strtok_r(path, "/", &kept); part && count < MAX_PARTS; part = strtok_r(NULL, "/", &kept))
+    names[count++] = part;
   return count;
 }
 
@@ -191,7 +211,9 @@ int broker_hold(const char *path) {
   return 0;
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_text(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 void broker_sort_fixed(void) {
   if (fixed_count) qsort(fixed, fixed_count, sizeof *fixed, by_text);
@@ -254,10 +276,14 @@ int judge(const struct spot *s, enum change change) {
   if (refused || is_loose(s)) return refused;
   const struct rule *rule = rule_about(s, &is_exact);
   uint8_t action = rule ? rule->action : ACTION_FREE;
-  if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER || (change == CHANGE_MODE && S_ISDIR(s->about.st_mode)))) return 0;
+  if (is_exact && (action & ACTION_FOLDER) &&
+      (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER ||
+       (change == CHANGE_MODE && S_ISDIR(s->about.st_mode))))
+    return 0;
   switch (action & ACTION_MASK) {
   case ACTION_REFUSE: return EROFS;
-  case ACTION_JUDGE: return change == CHANGE_REMOVE || change == CHANGE_MODE || change == CHANGE_PLACE ? 0 : EROFS;
+  case ACTION_JUDGE:
+    return change == CHANGE_REMOVE || change == CHANGE_MODE || change == CHANGE_PLACE ? 0 : EROFS;
   case ACTION_NOTE: journal_refused(s->path, change, 0); return judge_repository(s, change);
   /* A path that the manifest names is the person's choice. */
   default: return rule && rule->is_absolute ? 0 : judge_repository(s, change);
@@ -280,7 +306,9 @@ static int is_protecting(const struct rule *rule) {
 /* Whether segments match all the names. */
 static int fits_all(const char *const *segments, size_t count, char **names, size_t name_count) {
   if (count == 0) return name_count == 0;
-  if (strcmp(segments[0], "**")) return name_count > 0 && fits_segment(segments[0], names[0]) && fits_all(segments + 1, count - 1, names + 1, name_count - 1);
+  if (strcmp(segments[0], "**"))
+    return name_count > 0 && fits_segment(segments[0], names[0]) &&
+           fits_all(segments + 1, count - 1, names + 1, name_count - 1);
   for (size_t skip = 0; skip <= name_count; skip++)
     if (fits_all(segments + 1, count - 1, names + skip, name_count - skip)) return 1;
   return 0;
@@ -310,7 +338,9 @@ static int protects_below(const struct rule *rule, size_t taken, struct names *n
 static int judge_link_name(struct names *n) {
   for (size_t i = 0; i < rule_count; i++)
     for (size_t taken = 1; is_protecting(&rules[i]) && taken < rules[i].count; taken++)
-      if (strcmp(rules[i].segments[taken - 1], "**") && begins(&rules[i], taken, n) && protects_below(&rules[i], taken, n)) return EROFS;
+      if (strcmp(rules[i].segments[taken - 1], "**") && begins(&rules[i], taken, n) &&
+          protects_below(&rules[i], taken, n))
+        return EROFS;
   return 0;
 }
 
@@ -364,7 +394,8 @@ static int judge_entries(int folder, const char *of, struct names *from, struct 
     from->list[from->count++] = to->list[to->count++] = name;
     const struct rule *rule = rule_of(to, to->count, &is_exact);
     int may_be_folder = type == DT_DIR && is_exact && rule && (rule->action & ACTION_FOLDER);
-    if (is_protecting(rule) && !may_be_folder && !is_protecting(rule_of(from, from->count, &is_exact))) error = EROFS;
+    if (is_protecting(rule) && !may_be_folder && !is_protecting(rule_of(from, from->count, &is_exact)))
+      error = EROFS;
     else if (type == DT_LNK) error = judge_link_name(from) ? 0 : judge_link_name(to);
     else if (type == DT_DIR) error = judge_entries(dirfd(list), entry->d_name, from, to, depth + 1);
     from->count--;
@@ -385,7 +416,9 @@ static int is_free_below(struct names *n) {
 /* Whether a rule frees a place further down. */
 static int has_free_place(struct names *n) {
   for (size_t i = 0; i < rule_count; i++)
-    if (rules[i].is_absolute && (rules[i].action & ACTION_MASK) == ACTION_FREE && rules[i].count > n->count && fits_all(rules[i].segments, n->count, n->list, n->count)) return 1;
+    if (rules[i].is_absolute && (rules[i].action & ACTION_MASK) == ACTION_FREE && rules[i].count > n->count &&
+        fits_all(rules[i].segments, n->count, n->list, n->count))
+      return 1;
   return 0;
 }
 
@@ -401,10 +434,13 @@ int judge_tree(struct spot *from, const struct spot *to) {
   for (size_t i = 0; i < rule_count; i++) {
     const struct rule *rule = &rules[i];
     for (size_t taken = 1; is_protecting(rule) && taken < rule->count; taken++) {
-      if (!begins(rule, taken, &after) || !protects_below(rule, taken, &after) || protects_below(rule, taken, &before)) continue;
+      if (!begins(rule, taken, &after) || !protects_below(rule, taken, &after) ||
+          protects_below(rule, taken, &before))
+        continue;
       if (open_object(from) < 0 || has_entry(from->object, rule->segments[taken])) return EROFS;
     }
   }
-  if (!is_loose(from) && !has_free_place(&before) && (!is_free_below(&before) || is_free_below(&after))) return 0;
+  if (!is_loose(from) && !has_free_place(&before) && (!is_free_below(&before) || is_free_below(&after)))
+    return 0;
   return open_object(from) < 0 ? EROFS : judge_entries(from->object, ".", &before, &after, 0);
 }

@@ -19,7 +19,9 @@ struct seen_inode {
 static struct seen_inode *table;
 static size_t capacity, used;
 
-static int64_t birth_of(const struct stat *about) { return (int64_t)about->st_born.tv_sec * 1000000000 + about->st_born.tv_nsec; }
+static int64_t birth_of(const struct stat *about) {
+  return (int64_t)about->st_born.tv_sec * 1000000000 + about->st_born.tv_nsec;
+}
 
 static size_t slot_of(const struct seen_inode *in, size_t size, uint64_t inode, uint32_t device) {
   size_t at = (size_t)((inode * 0x9e3779b97f4a7c15u) >> 20 ^ device) & (size - 1);
@@ -45,7 +47,8 @@ static int grow(void) {
 }
 
 static struct seen_inode *find(const struct stat *about) {
-  struct seen_inode *at = capacity ? &table[slot_of(table, capacity, about->st_ino, (uint32_t)about->st_dev)] : NULL;
+  struct seen_inode *at = capacity ? &table[slot_of(table, capacity, about->st_ino, (uint32_t)about->st_dev)]
+                                   : NULL;
   return at && at->inode && at->born == birth_of(about) ? at : NULL;
 }
 
@@ -54,7 +57,9 @@ static struct seen_inode *find_or_add(const struct stat *about) {
   if (used * 2 >= capacity && grow()) return NULL;
   struct seen_inode *at = &table[slot_of(table, capacity, about->st_ino, (uint32_t)about->st_dev)];
   if (!at->inode) used++;
-  if (!at->inode || at->born != birth_of(about)) *at = (struct seen_inode){.inode = about->st_ino, .device = (uint32_t)about->st_dev, .born = birth_of(about)};
+  if (!at->inode || at->born != birth_of(about))
+    *at = (struct seen_inode){
+        .inode = about->st_ino, .device = (uint32_t)about->st_dev, .born = birth_of(about)};
   return at;
 }
 

@@ -33,7 +33,10 @@ static pid_t greeted_by(int word) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(struct ucred))]; } credentials;
   char greeting;
   struct iovec text = {.iov_base = &greeting, .iov_len = 1};
-  struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = credentials.space, .msg_controllen = sizeof credentials.space};
+  struct msghdr packet = {.msg_iov = &text,
+                          .msg_iovlen = 1,
+                          .msg_control = credentials.space,
+                          .msg_controllen = sizeof credentials.space};
   struct ucred sender;
   ssize_t n;
   do n = recvmsg(word, &packet, 0);
@@ -50,7 +53,8 @@ static _Noreturn void join_beside(pid_t bubblewrap, char **files, int count, int
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (!write_pid(files, count, bubblewrap)) _exit(FAULT_STATUS);
   pid_t init = greeted_by(word);
-  if (init <= 0 || !write_pid(files, count, init) || send(word, "j", 1, MSG_NOSIGNAL) != 1) _exit(FAULT_STATUS);
+  if (init <= 0 || !write_pid(files, count, init) || send(word, "j", 1, MSG_NOSIGNAL) != 1)
+    _exit(FAULT_STATUS);
   _exit(0);
 }
 

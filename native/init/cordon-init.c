@@ -69,8 +69,12 @@ static void prepare_broker(void) {
 
 /* Refuses records that need namespaces. */
 static void check_bare_setup(void) {
-  if (setup.readonly_count || setup.process_numbers || setup.memory_share || setup.has_names || setup.server_count || setup.any_server) bad_setup(0);
-  if (setup.listener_count || local_sockets_count() || learn_is_on() || joining >= 0 || !broker_is_safe_alone()) bad_setup(0);
+  if (setup.readonly_count || setup.process_numbers || setup.memory_share || setup.has_names ||
+      setup.server_count || setup.any_server)
+    bad_setup(0);
+  if (setup.listener_count || local_sockets_count() || learn_is_on() || joining >= 0 ||
+      !broker_is_safe_alone())
+    bad_setup(0);
 }
 
 static _Noreturn void run_command(void) {
@@ -130,7 +134,8 @@ int main(int argc, char **argv) {
   if (servers_open()) fail(STEP_LISTENER);
 
   /* A second, plain mount of /proc for this program's writes; the visible one becomes read-only. */
-  int proc = bare ? open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC) : (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  int proc = bare ? open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC)
+                  : (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (proc < 0) fail(STEP_PROC);
   if (setup.process_numbers) limit_process_numbers(proc);
   check_bound();
@@ -138,7 +143,8 @@ int main(int argc, char **argv) {
   if (host >= 0) close(host);
   int watch = bare ? -1 : mask_all();
   if (bare) bare_record_masks();
-  for (size_t i = 0; !bare && i < setup.readonly_count; i++) make_readonly(setup.readonly[i].path, setup.readonly[i].flags & 1);
+  for (size_t i = 0; !bare && i < setup.readonly_count; i++)
+    make_readonly(setup.readonly[i].path, setup.readonly[i].flags & 1);
   if (setup.has_gate) {
     note_places();
     wait_at_gate();
@@ -158,13 +164,15 @@ int main(int argc, char **argv) {
   drop_capabilities();
   /* It has the command's uid: a process that is not dumpable cannot be traced, and its /proc
    * descriptors cannot be opened. */
-  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || (!bare && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))) fail(STEP_CAPABILITIES);
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || (!bare && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)))
+    fail(STEP_CAPABILITIES);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STEP_NO_NEW_PRIVS);
   if (!broker_is_on() && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &setup.filter)) fail(STEP_SECCOMP);
 
   if (setup.has_listener && !bare)
     for (size_t i = 0; i <= setup.listener_count; i++) await_handover();
-  if (ipc >= 0 && !(bare && setup.has_listener) && !setup.server_count && !setup.any_server && !local_sockets_count()) {
+  if (ipc >= 0 && !(bare && setup.has_listener) && !setup.server_count && !setup.any_server &&
+      !local_sockets_count()) {
     close(ipc);
     ipc = -1;
   }
@@ -177,7 +185,8 @@ int main(int argc, char **argv) {
   sigaddset(&children, SIGCHLD);
   int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   /* Each judged program start stops once; only stops of a terminal are reported. */
-  if (!setup.has_terminal) sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP}, NULL);
+  if (!setup.has_terminal)
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP}, NULL);
   int report[2];
   if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) fail(STEP_FORK);
   start_clocks();
@@ -197,7 +206,8 @@ int main(int argc, char **argv) {
   close(2);
   uint32_t failure[3];
   if (broker_is_on() && broker_serve(report[0], command_pid, failure)) {
-    send_message('F', failure[0] ? failure[0] : STEP_BROKER, failure[0] ? failure[1] : (uint32_t)errno, failure[2]);
+    send_message('F', failure[0] ? failure[0] : STEP_BROKER, failure[0] ? failure[1] : (uint32_t)errno,
+                 failure[2]);
     _exit(FAULT_STATUS);
   }
   wait_for_start(report[0]);

@@ -141,7 +141,8 @@ static void note_change(const struct call *c, int at, uint64_t from) {
   char *slash = strrchr(folder, '/');
   if (slash > folder) *slash = 0;
   int has_folder = is_there(folder, 0);
-  if (!place_of(path) || (!has_folder && (!is_quiet(path) || ends_at_link(path)))) write_down(SOUGHT_CHANGE, path);
+  if (!place_of(path) || (!has_folder && (!is_quiet(path) || ends_at_link(path))))
+    write_down(SOUGHT_CHANGE, path);
 }
 
 static int note_open(const struct call *c, int at, uint64_t path, int flags) {

@@ -17,7 +17,8 @@ int send_handle(const char *message, int handle) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
   memset(&rights, 0, sizeof rights);
   struct iovec text = {.iov_base = (void *)(uintptr_t)message, .iov_len = strlen(message)};
-  struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
+  struct msghdr packet = {
+      .msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
   rights.header.cmsg_level = SOL_SOCKET;
   rights.header.cmsg_type = SCM_RIGHTS;
   rights.header.cmsg_len = CMSG_LEN(sizeof(int));
@@ -27,20 +28,24 @@ int send_handle(const char *message, int handle) {
 
 /* Early, so that the parent prepares for connections while the sandbox is being set up. */
 static void hand_over_listener(uint32_t bound, uint16_t port, const char *message) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(bound)};
+  struct sockaddr_in address = {
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(bound)};
   int one = 1;
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one)) fail(STEP_LISTENER);
-  if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 512)) fail(STEP_LISTENER);
+  if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 512))
+    fail(STEP_LISTENER);
   if (!send_handle(message, listener)) fail(STEP_HANDOVER);
   close(listener); /* the parent has it; nothing inside may accept its connections */
 }
 
 void hand_over_listeners(void) {
   char message[128];
-  hand_over_listener(INADDR_LOOPBACK, setup.port, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n");
+  hand_over_listener(INADDR_LOOPBACK, setup.port,
+                     "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n");
   for (size_t i = 0; i < setup.listener_count; i++) {
-    snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"%u\"}\n", setup.listeners[i].port);
+    snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"%u\"}\n",
+             setup.listeners[i].port);
     hand_over_listener(setup.listeners[i].address, setup.listeners[i].port, message);
   }
 }
@@ -72,7 +77,8 @@ void await_handover(void) {
  * the connection closed. */
 void local_sockets_hand(unsigned number, int fd) {
   char message[64];
-  snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":-%u}\n", number + 1);
+  snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":-%u}\n",
+           number + 1);
   if (ipc >= 0) send_handle(message, fd);
 }
 

@@ -64,7 +64,8 @@ static void each_port(int family, take_port take) {
     size_t left = (size_t)n;
     for (struct nlmsghdr *at = (struct nlmsghdr *)answer; NLMSG_OK(at, left); at = NLMSG_NEXT(at, left)) {
       if (at->nlmsg_type == NLMSG_DONE || at->nlmsg_type == NLMSG_ERROR) return;
-      if (at->nlmsg_type != SOCK_DIAG_BY_FAMILY || at->nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg))) continue;
+      if (at->nlmsg_type != SOCK_DIAG_BY_FAMILY || at->nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
+        continue;
       const struct inet_diag_msg *one = NLMSG_DATA(at);
       seen++;
       if (!is_reachable(one->idiag_family, one->id.idiag_src)) continue;

@@ -38,14 +38,17 @@ int local_sockets_open(void) {
   for (int i = 0; i < count; i++) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || make_folders(addresses[i].sun_path)) return -1;
-    if (bind(fd, (struct sockaddr *)&addresses[i], sizeof addresses[i]) || chmod(addresses[i].sun_path, 0666) || listen(fd, 128)) return -1;
+    if (bind(fd, (struct sockaddr *)&addresses[i], sizeof addresses[i]) ||
+        chmod(addresses[i].sun_path, 0666) || listen(fd, 128))
+      return -1;
     listeners[i] = fd;
   }
   return 0;
 }
 
 void local_sockets_watch(struct pollfd *fds) {
-  for (int i = 0; i < LOCAL_SOCKETS; i++) fds[i] = (struct pollfd){.fd = i < count ? listeners[i] : -1, .events = POLLIN};
+  for (int i = 0; i < LOCAL_SOCKETS; i++)
+    fds[i] = (struct pollfd){.fd = i < count ? listeners[i] : -1, .events = POLLIN};
 }
 
 void local_sockets_serve(const struct pollfd *fds) {

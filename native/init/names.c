@@ -49,12 +49,13 @@ static void report_once(uint32_t kind, const char *name, uint16_t port) {
 }
 
 static int open_socket(int type, uint16_t port) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in address = {
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   int one = 1;
   int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
-  if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) || bind(fd, (struct sockaddr *)&address, sizeof address) ||
-      (type == SOCK_STREAM && listen(fd, 64))) {
+  if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) ||
+      bind(fd, (struct sockaddr *)&address, sizeof address) || (type == SOCK_STREAM && listen(fd, 64))) {
     int error = errno;
     close(fd);
     errno = error;
@@ -131,7 +132,22 @@ static size_t answer_query(uint8_t *query, size_t length) {
   memset(query + 6, 0, 6);
   if (!known_name || type != 1) return end;
   query[7] = 1;
-  const uint8_t record[16] = {0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 5, 0, 4, (uint8_t)(address >> 24), (uint8_t)(address >> 16), (uint8_t)(address >> 8), (uint8_t)address};
+  const uint8_t record[16] = {0xc0,
+                              12,
+                              0,
+                              1,
+                              0,
+                              1,
+                              0,
+                              0,
+                              0,
+                              5,
+                              0,
+                              4,
+                              (uint8_t)(address >> 24),
+                              (uint8_t)(address >> 16),
+                              (uint8_t)(address >> 8),
+                              (uint8_t)address};
   memcpy(query + end, record, sizeof record);
   return end + sizeof record;
 }
@@ -184,7 +200,8 @@ static void report_authority(const char *at, const char *end, uint16_t port) {
   const char *colon = memchr(stop ? stop : at, ':', (size_t)(end - (stop ? stop : at)));
   if (*at == '[') at++;
   if (!stop) stop = colon ? colon : end;
-  for (; at < stop && length < MAX_NAME; at++) name[length++] = *at >= 'A' && *at <= 'Z' ? (char)(*at | 32) : *at > ' ' && *at < 127 ? *at : '?';
+  for (; at < stop && length < MAX_NAME; at++)
+    name[length++] = *at >= 'A' && *at <= 'Z' ? (char)(*at | 32) : *at > ' ' && *at < 127 ? *at : '?';
   name[length] = 0;
   if (colon) port = (uint16_t)atoi(colon + 1);
   if (length) report_once(1, name, port);
@@ -192,8 +209,10 @@ static void report_authority(const char *at, const char *end, uint16_t port) {
 
 static void refuse_request(struct client *c) {
   static const char refusal[] =
-      "HTTP/1.1 403 Blocked by Cordon (host-unlisted)\r\nContent-Type: text/plain; charset=utf-8\r\nCordon-Code: host-unlisted\r\nConnection: close\r\n\r\n"
-      "blocked by Cordon (host-unlisted): this command was granted no host; to allow one: cordon run --allow-host HOST -- COMMAND, or its domains in cordon.toml\n";
+      "HTTP/1.1 403 Blocked by Cordon (host-unlisted)\r\nContent-Type: text/plain; "
+      "charset=utf-8\r\nCordon-Code: host-unlisted\r\nConnection: close\r\n\r\n"
+      "blocked by Cordon (host-unlisted): this command was granted no host; to allow one: cordon run "
+      "--allow-host HOST -- COMMAND, or its domains in cordon.toml\n";
   const char *text = (const char *)c->bytes, *end = text + c->length;
   const char *target = memchr(text, ' ', c->length);
   const char *stop = target ? memchr(target + 1, ' ', (size_t)(end - target - 1)) : NULL;

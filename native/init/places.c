@@ -21,7 +21,8 @@
 void make_readonly(const char *path, int recursive) {
   struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
   /* mount_setattr adds one flag and keeps the others; a bind remount must repeat locked flags. */
-  if (syscall(SYS_mount_setattr, AT_FDCWD, path, recursive ? AT_RECURSIVE : 0, &attr, sizeof attr)) fail(STEP_READONLY);
+  if (syscall(SYS_mount_setattr, AT_FDCWD, path, recursive ? AT_RECURSIVE : 0, &attr, sizeof attr))
+    fail(STEP_READONLY);
 }
 
 /* The setup message has canonical paths: a symlink means that the tree changed after the check. */
@@ -61,7 +62,8 @@ void check_bound(void) {
     }
     /* Without a mount, the checked object may have been a link already. */
     int place = bare_is_on() ? open_place(p->path) : -1;
-    int good = found.st_dev == p->device && found.st_ino == p->inode && (!bare_is_on() || (place >= 0 && !S_ISLNK(found.st_mode)));
+    int good = found.st_dev == p->device && found.st_ino == p->inode &&
+               (!bare_is_on() || (place >= 0 && !S_ISLNK(found.st_mode)));
     if (place >= 0) close(place);
     if (good) continue;
     errno = ESTALE;
@@ -70,7 +72,8 @@ void check_bound(void) {
 }
 
 static void attach(int tree, int place, enum step step, uint32_t index) {
-  if (syscall(SYS_move_mount, tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH)) fail_at(step, index);
+  if (syscall(SYS_move_mount, tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
+    fail_at(step, index);
   close(tree);
   close(place);
 }
@@ -86,10 +89,12 @@ static void pin(const struct place *p) {
   int place = open_place(p->path);
   if (place < 0 && is_out_of_reach(p->path)) return;
   if (place < 0) fail_at(STEP_PIN, p->index);
-  int tree = (int)syscall(SYS_open_tree, place, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+  int tree = (int)syscall(SYS_open_tree, place, "",
+                          OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
   if (tree < 0) fail_at(STEP_PIN, p->index);
   struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
-  if ((p->flags & 1) && syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr))
+  if ((p->flags & 1) &&
+      syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr))
     fail_at(STEP_PIN, p->index);
   attach(tree, place, STEP_PIN, p->index);
 }
@@ -107,7 +112,8 @@ int mask_all(void) {
   if (setup.mask_count) {
     own = (int)syscall(SYS_open_tree, AT_FDCWD, STAGE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     if (own < 0) fail(STEP_STAGE);
-    if (mount("cordon", STAGE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755,size=0,nr_inodes=0")) fail(STEP_STAGE);
+    if (mount("cordon", STAGE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755,size=0,nr_inodes=0"))
+      fail(STEP_STAGE);
     stage = open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat about;
     if (stage < 0 || fstat(stage, &about)) fail(STEP_STAGE);
@@ -152,7 +158,8 @@ int mask_all(void) {
     }
     /* Remounts the superblock itself read-only, and so every bind of it: one call instead of
      * thousands. */
-    if (mount(NULL, STAGE, NULL, MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)) fail(STEP_STAGE);
+    if (mount(NULL, STAGE, NULL, MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
+      fail(STEP_STAGE);
   }
   for (size_t i = 0; i < setup.place_count; i++) {
     struct place *p = &setup.places[i];
@@ -193,7 +200,8 @@ static void record_place(struct place *p) {
   int place = open_place(p->path);
   memset(&p->mounted, 0, sizeof p->mounted);
   if (place < 0 && (errno == ENOENT || is_out_of_reach(p->path))) return;
-  if (place < 0 || syscall(SYS_statx, place, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &found) || !(found.stx_mask & STATX_MNT_ID))
+  if (place < 0 || syscall(SYS_statx, place, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &found) ||
+      !(found.stx_mask & STATX_MNT_ID))
     fail_at(p->kind == 'm' ? STEP_MASK : STEP_PIN, p->index);
   p->mounted.mount = found.stx_mnt_id;
   p->mounted.device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
@@ -258,7 +266,9 @@ void report_lifted(void) {
     struct stat now;
     /* A missing file, or one that the command moved with its mask, shows nothing; another object
      * there does. */
-    if (p->kind != 'm' || (p->flags & 3) || (p->reported & 2) || lstat(p->path, &now) || now.st_dev == stage_device) continue;
+    if (p->kind != 'm' || (p->flags & 3) || (p->reported & 2) || lstat(p->path, &now) ||
+        now.st_dev == stage_device)
+      continue;
     p->reported |= 2;
     send_message('V', p->index, 1, 0);
   }

@@ -39,12 +39,14 @@ static void walk(int folder, dev_t device, const char *above, int depth) {
     close(folder);
     return;
   }
-  for (struct dirent *entry; reported < MAX_REPORTED && visited < MAX_VISITED && (entry = readdir(entries));) {
+  for (struct dirent *entry;
+       reported < MAX_REPORTED && visited < MAX_VISITED && (entry = readdir(entries));) {
     const char *name = entry->d_name;
     if (!strcmp(name, ".") || !strcmp(name, "..")) continue;
     visited++;
     if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) || about.st_dev != device) continue;
-    if ((size_t)snprintf(path, sizeof path, "%s%s%s", above, *above ? "/" : "", name) >= sizeof path) continue;
+    if ((size_t)snprintf(path, sizeof path, "%s%s%s", above, *above ? "/" : "", name) >= sizeof path)
+      continue;
     if (S_ISDIR(about.st_mode) && depth < MAX_DEPTH) {
       int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
       if (below >= 0) walk(below, device, path, depth + 1);

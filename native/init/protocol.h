@@ -40,7 +40,7 @@
  *
  * Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
  *   K a = signal for the command's process group     Q kill everything     W b = rows, c = cols
- *   G leave the gate                               C b = port, c = id: connect to a server on a port of d or L
+ *   G leave the gate     C b = port, c = id: connect to a server on a port of d or L
  *   J a = 1 if refused, b and c = low and high half of the number of a start from E
  * and towards the parent { u32 type, u32 a, u32 b, u32 c }; "+ text" follows in whole messages, zero-padded:
  *   F a = step, b = errno, c = index     R a = 1 if masks are watched     V a = mask, b = 0 opened, 1 lifted

@@ -41,7 +41,8 @@ void limit_process_numbers(int proc) {
  * without the namespace's file are left alone. */
 static void limit_watches(int proc, const char *of_machine, const char *of_namespace) {
   char text[32];
-  int from = openat(proc, of_machine, O_RDONLY | O_CLOEXEC), to = openat(proc, of_namespace, O_WRONLY | O_CLOEXEC);
+  int from = openat(proc, of_machine, O_RDONLY | O_CLOEXEC),
+      to = openat(proc, of_namespace, O_WRONLY | O_CLOEXEC);
   ssize_t n = from < 0 || to < 0 ? -1 : read(from, text, sizeof text - 1);
   if (n > 0) {
     text[n] = 0;
@@ -109,9 +110,11 @@ void drop_capabilities(void) {
   if (bare_is_on() && has_nothing_to_drop()) return;
   /* uid 0 regains the bounding set at each exec, so empty the set, disable the root rule and lock
    * it. */
-  unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
-                       SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) || prctl(PR_SET_SECUREBITS, bits, 0, 0, 0)) fail(STEP_CAPABILITIES);
+  unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+                       SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+                       SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) || prctl(PR_SET_SECUREBITS, bits, 0, 0, 0))
+    fail(STEP_CAPABILITIES);
   for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
     if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0)) fail(STEP_CAPABILITIES);
   keep_capability(CAP_SYS_PTRACE, broker_is_on() && has_capability(CAP_SYS_PTRACE));
@@ -128,7 +131,8 @@ void set_limits(int core) {
     if (getrlimit((int)setup.limits[i].which, &now)) fail(STEP_LIMITS);
     if (wanted.rlim_max > now.rlim_max) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
     /* Programs that use select() need the low soft limit; others raise it themselves. */
-    if (setup.limits[i].which == RLIMIT_NOFILE && now.rlim_cur < wanted.rlim_cur) wanted.rlim_cur = now.rlim_cur;
+    if (setup.limits[i].which == RLIMIT_NOFILE && now.rlim_cur < wanted.rlim_cur)
+      wanted.rlim_cur = now.rlim_cur;
     /* At the soft limit of processor time the kernel sends SIGXCPU, which names the cause; at the
      * hard limit, SIGKILL. */
     if (setup.limits[i].which == RLIMIT_CPU && wanted.rlim_max < now.rlim_max) wanted.rlim_max++;

@@ -35,7 +35,9 @@ static size_t other_count;
 
 /* Listeners of Cordon are not servers of the command. */
 static int is_own_port(uint16_t port) {
-  if (port == NAMES_PORT || (setup.has_listener && port == setup.port) || (setup.refused_port && port == setup.refused_port)) return 1;
+  if (port == NAMES_PORT || (setup.has_listener && port == setup.port) ||
+      (setup.refused_port && port == setup.refused_port))
+    return 1;
   for (size_t i = 0; i < setup.listener_count; i++)
     if (port == setup.listeners[i].port) return 1;
   return 0;
@@ -59,7 +61,8 @@ static void report_others(void) {
   for (size_t i = 0; i < count && other_count < MAX_SERVERS; i++) {
     size_t known = 0;
     while (known < other_count && others[known].port != now[i]) known++;
-    if (known < other_count || is_own_port(now[i]) || is_in(setup.servers, setup.server_count, now[i])) continue;
+    if (known < other_count || is_own_port(now[i]) || is_in(setup.servers, setup.server_count, now[i]))
+      continue;
     others[other_count].port = now[i];
     others[other_count++].on = 1;
     send_message('L', now[i], 1, 1);
@@ -129,17 +132,21 @@ int servers_wait_ms(void) {
 
 /* Connects to this namespace's loopback, and nowhere else; -1 if refused. */
 static int connect_inside(uint16_t port) {
-  struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  struct sockaddr_in four = {
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in6 six = {
+      .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
   for (int family = 0; family < 2; family++) {
     int fd = socket(family ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) continue;
     int error = 0;
     socklen_t length = sizeof error;
-    if (connect(fd, family ? (struct sockaddr *)&six : (struct sockaddr *)&four, family ? sizeof six : sizeof four)) {
+    if (connect(fd, family ? (struct sockaddr *)&six : (struct sockaddr *)&four,
+                family ? sizeof six : sizeof four)) {
       struct pollfd wait = {.fd = fd, .events = POLLOUT};
       error = errno;
-      if (error == EINPROGRESS && (poll(&wait, 1, SERVER_CONNECT_MS) != 1 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length)))
+      if (error == EINPROGRESS &&
+          (poll(&wait, 1, SERVER_CONNECT_MS) != 1 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length)))
         error = ETIMEDOUT;
     }
     if (error == 0) return fd;

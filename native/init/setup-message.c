@@ -81,7 +81,9 @@ static int take_broker_record(uint8_t type, uint8_t *p, uint32_t length, uint32_
     for (uint8_t *end = p + length; p < end && !bad;) {
       char *text = (char *)p;
       p += strlen(text) + 1; /* before the text is split */
-      bad = type == 'J' ? programs_take_line(text) : type == 'f' ? broker_take_rule((uint8_t)text[0], text + 1) : broker_take_key(text);
+      bad = type == 'J'   ? programs_take_line(text)
+            : type == 'f' ? broker_take_rule((uint8_t)text[0], text + 1)
+                          : broker_take_key(text);
     }
     break;
   case 'u':
@@ -96,7 +98,9 @@ static int take_broker_record(uint8_t type, uint8_t *p, uint32_t length, uint32_
 
 static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) {
   switch (type) {
-  case 'a': setup.argv[setup.argc++] = (length == 1 && p[0] == 0) ? (char *)p : text_at(p, length, at); return;
+  case 'a':
+    setup.argv[setup.argc++] = (length == 1 && p[0] == 0) ? (char *)p : text_at(p, length, at);
+    return;
   case 'e': setup.envp[setup.envc++] = text_at(p, length, at); return;
   case 'c':
     if (setup.cwd) bad_setup(at);
@@ -147,7 +151,8 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     setup.limits[setup.limit_count++].limit = u64_at(p + 4);
     return;
   case 's':
-    if (setup.filter.filter || length == 0 || length % sizeof(struct sock_filter) || length / sizeof(struct sock_filter) > BPF_MAXINSNS)
+    if (setup.filter.filter || length == 0 || length % sizeof(struct sock_filter) ||
+        length / sizeof(struct sock_filter) > BPF_MAXINSNS)
       bad_setup(at);
     setup.filter.len = (unsigned short)(length / sizeof(struct sock_filter));
     setup.filter.filter = allocate(1, length); /* aligned, unlike the payload */
@@ -233,14 +238,16 @@ static size_t read_with_streams(void *into, size_t size) {
     char bytes[CMSG_SPACE(sizeof streams)];
     struct cmsghdr head;
   } beside;
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = sizeof beside.bytes};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = sizeof beside.bytes};
   ssize_t n;
   while ((n = recvmsg(control, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) continue;
   if (n == 0) errno = EPIPE;
   if (n <= 0) fail(STEP_ORDERS);
   struct cmsghdr *head = CMSG_FIRSTHDR(&message);
   if (!head) return (size_t)n;
-  if ((message.msg_flags & MSG_CTRUNC) || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(sizeof streams))
+  if ((message.msg_flags & MSG_CTRUNC) || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
+      head->cmsg_len != CMSG_LEN(sizeof streams))
     bad_setup(0);
   memcpy(streams, CMSG_DATA(head), sizeof streams);
   for (int i = 0; i < STREAM_FDS; i++)
@@ -282,7 +289,8 @@ void read_setup_message(void) {
   for (at = 0; body[at] != 'z'; at += 5 + u32_at(body + at + 1))
     take_record(body[at], body + at + 5, u32_at(body + at + 1), at);
   /* A sandbox without a filter, ids or a working directory is an error. */
-  if (!setup.argc || !setup.argv[0][0] || !setup.cwd || !setup.filter.filter || !setup.has_ids) bad_setup(size);
+  if (!setup.argc || !setup.argv[0][0] || !setup.cwd || !setup.filter.filter || !setup.has_ids)
+    bad_setup(size);
   if ((setup.listener_count || local_sockets_count()) && !setup.has_listener) bad_setup(size);
   if (setup.has_listener && setup.refused_port) bad_setup(size);
   /* Listeners of Cordon are not servers of the command: a port forward must not reach them. */

@@ -82,11 +82,14 @@ void hand_in_streams(void) {
     if (S_ISFIFO(about.st_mode)) continue;
     if (S_ISSOCK(about.st_mode) && is_connected_unix(fd, &internet)) continue;
     /* null, zero, full, random and urandom */
-    if (S_ISCHR(about.st_mode) && major(about.st_rdev) == 1 && minor(about.st_rdev) < 10 && (0x3a8 >> minor(about.st_rdev) & 1)) continue;
+    if (S_ISCHR(about.st_mode) && major(about.st_rdev) == 1 && minor(about.st_rdev) < 10 &&
+        (0x3a8 >> minor(about.st_rdev) & 1))
+      continue;
     /* Unnamed, or still empty: nothing to read or overwrite. */
     if (S_ISREG(about.st_mode) && (about.st_nlink == 0 || (fd > 0 && about.st_size == 0))) continue;
     struct stat beside;
-    if (fd == 2 && pumps[1].from >= 0 && !fstat(pumps[1].to, &beside) && beside.st_dev == about.st_dev && beside.st_ino == about.st_ino) {
+    if (fd == 2 && pumps[1].from >= 0 && !fstat(pumps[1].to, &beside) && beside.st_dev == about.st_dev &&
+        beside.st_ino == about.st_ino) {
       if (dup2(1, 2) < 0) fail_at(STEP_STREAM, 2); /* one pipe, to preserve the order of lines */
       continue;
     }
@@ -132,7 +135,8 @@ int drain_wait_ms(size_t pending) { return pending ? -1 : 2000; }
 void drain_pumps(void) {
   for (struct pump *p = pumps + 1; p < pumps + 3; p++)
     while (p->from >= 0) {
-      struct pollfd wait[2] = {{.fd = p->data.to ? p->to : p->from, .events = p->data.to ? POLLOUT : POLLIN}, {.fd = control, .events = 0}};
+      struct pollfd wait[2] = {{.fd = p->data.to ? p->to : p->from, .events = p->data.to ? POLLOUT : POLLIN},
+                               {.fd = control, .events = 0}};
       if (poll(wait, 2, drain_wait_ms(p->data.to)) <= 0 || (wait[1].revents & (POLLHUP | POLLERR))) return;
       run_pump(p);
     }

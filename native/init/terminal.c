@@ -32,7 +32,8 @@ int terminal_fd(void) { return other_side; }
 
 /* A new session with the inner terminal: the caller's is then out of reach. */
 void own_terminal(void) {
-  if (master >= 0 && ((getsid(0) != getpid() && setsid() < 0) || ioctl(other_side, TIOCSCTTY, 0))) fail(STEP_TERMINAL);
+  if (master >= 0 && ((getsid(0) != getpid() && setsid() < 0) || ioctl(other_side, TIOCSCTTY, 0)))
+    fail(STEP_TERMINAL);
 }
 
 /* In the child. This process group becomes the foreground group of the init's session. It is not
@@ -51,7 +52,8 @@ void resize_terminal(uint16_t rows, uint16_t cols) {
 void terminal_watch(struct pollfd *fds) {
   fds[0] = (struct pollfd){.fd = in_open && in.to == 0 ? 0 : -1, .events = POLLIN};
   fds[1] = (struct pollfd){.fd = out.to ? 1 : -1, .events = POLLOUT};
-  fds[2] = (struct pollfd){.fd = master, .events = (short)((out.to == 0 ? POLLIN : 0) | (in.to ? POLLOUT : 0))};
+  fds[2] =
+      (struct pollfd){.fd = master, .events = (short)((out.to == 0 ? POLLIN : 0) | (in.to ? POLLOUT : 0))};
 }
 
 void terminal_serve(void) {
@@ -81,7 +83,8 @@ void terminal_serve(void) {
 void drain_terminal(void) {
   close(other_side);
   for (;;) {
-    struct pollfd wait[2] = {{.fd = out.to ? 1 : master, .events = out.to ? POLLOUT : POLLIN}, {.fd = control, .events = 0}};
+    struct pollfd wait[2] = {{.fd = out.to ? 1 : master, .events = out.to ? POLLOUT : POLLIN},
+                             {.fd = control, .events = 0}};
     if (poll(wait, 2, drain_wait_ms(out.to)) <= 0 || (wait[1].revents & (POLLHUP | POLLERR))) break;
     if (out.to) {
       if (!flush_relay(&out, 1, 1)) break;

@@ -74,7 +74,8 @@ void wait_for_start(int report) {
     ssize_t n = recv(control, message, sizeof message, MSG_WAITALL);
     if (n < 0 && errno == EINTR) continue;
     if (n != (ssize_t)sizeof message || message[0] == 'Q') _exit(128 + SIGKILL);
-    if (message[0] == 'J') programs_decide(u16_at(message + 2) | (uint32_t)u16_at(message + 4) << 16, message[1]);
+    if (message[0] == 'J')
+      programs_decide(u16_at(message + 2) | (uint32_t)u16_at(message + 4) << 16, message[1]);
     if (message[0] == 'K') pending_signal = message[1];
     if (message[0] == 'W' && setup.has_terminal) resize_terminal(u16_at(message + 2), u16_at(message + 4));
   }
@@ -186,7 +187,8 @@ static void check_processes(int last) {
     if (setup.limits[i].which == RLIMIT_NPROC) most = setup.limits[i].limit;
   DIR *all = most > FULL_FROM_THE_START ? opendir("/proc") : NULL;
   if (!all) return;
-  for (struct dirent *entry; (entry = readdir(all));) there += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+  for (struct dirent *entry; (entry = readdir(all));)
+    there += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
   closedir(all);
   there += broker_is_on();
   if (there < most && (there + NUMBERS_GIVEN_ONCE < most || can_fork())) return;
@@ -239,7 +241,8 @@ _Noreturn void watch_over(int signals, int watch, int mounts) {
     names_watch(fds + OF_NAMES);
     servers_watch(fds + OF_SERVERS);
     local_sockets_watch(fds + OF_SOCKETS);
-    if (poll(fds, (nfds_t)(OF_SOCKETS + local_sockets_count()), wait_at_most()) < 0 && errno != EINTR) _exit(FAULT_STATUS);
+    if (poll(fds, (nfds_t)(OF_SOCKETS + local_sockets_count()), wait_at_most()) < 0 && errno != EINTR)
+      _exit(FAULT_STATUS);
     hold_clock();
     names_serve(fds + OF_NAMES);
     local_sockets_serve(fds + OF_SOCKETS);

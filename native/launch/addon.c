@@ -42,10 +42,17 @@ static napi_value die(napi_env env, napi_callback_info info) {
 __attribute__((visibility("default"))) int node_api_module_get_api_version_v1(void) { return 8; }
 
 __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
-  const struct addon_function functions[] = {
-      {"start", start_sandbox}, {"waits", sandbox_waits}, {"swap", swap_sandbox}, {"attend", attend_sandbox}, {"abandon", abandon_sandbox},
-      {"times", set_times}, {"attributes", give_attributes}, {"has_attributes", ask_attributes},
-      {"watch", watch_changes}, {"unwatch", unwatch_changes},
-      {"exit", exit_now}, {"die", die}};
+  const struct addon_function functions[] = {{"start", start_sandbox},
+                                             {"waits", sandbox_waits},
+                                             {"swap", swap_sandbox},
+                                             {"attend", attend_sandbox},
+                                             {"abandon", abandon_sandbox},
+                                             {"times", set_times},
+                                             {"attributes", give_attributes},
+                                             {"has_attributes", ask_attributes},
+                                             {"watch", watch_changes},
+                                             {"unwatch", unwatch_changes},
+                                             {"exit", exit_now},
+                                             {"die", die}};
   return with_functions(env, exports, functions, sizeof functions / sizeof *functions);
 }

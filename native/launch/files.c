@@ -29,12 +29,15 @@ napi_value set_times(napi_env env, napi_callback_info info) {
   napi_value given[3], result;
   const char *path;
   double seconds, nanoseconds;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 3 || !takes_path(env, given[0], &path) ||
-      napi_get_value_double(env, given[1], &seconds) || napi_get_value_double(env, given[2], &nanoseconds)) {
-    napi_throw_error(env, NULL, "cordon-launch: times takes a path that ends in NUL, seconds and nanoseconds");
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 3 ||
+      !takes_path(env, given[0], &path) || napi_get_value_double(env, given[1], &seconds) ||
+      napi_get_value_double(env, given[2], &nanoseconds)) {
+    napi_throw_error(env, NULL,
+                     "cordon-launch: times takes a path that ends in NUL, seconds and nanoseconds");
     return NULL;
   }
-  struct timespec changed[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds}};
+  struct timespec changed[2] = {{.tv_nsec = UTIME_OMIT},
+                                {.tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds}};
   napi_create_int32(env, utimensat(AT_FDCWD, path, changed, AT_SYMLINK_NOFOLLOW) ? errno : 0, &result);
   return result;
 }
@@ -44,15 +47,17 @@ static int watch_folder(int watches, int folder) {
   char link[32];
   if (watches < 0) return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
-  return inotify_add_watch(watches, link, IN_CREATE | IN_DELETE | IN_MOVE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+  return inotify_add_watch(watches, link,
+                           IN_CREATE | IN_DELETE | IN_MOVE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF |
+                               IN_ONLYDIR);
 }
 
 napi_value watch_changes(napi_env env, napi_callback_info info) {
   size_t count = 2;
   napi_value given[2], result;
   double watches, folder;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_value_double(env, given[0], &watches) ||
-      napi_get_value_double(env, given[1], &folder)) {
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 ||
+      napi_get_value_double(env, given[0], &watches) || napi_get_value_double(env, given[1], &folder)) {
     napi_throw_error(env, NULL, "cordon-launch: watch takes an instance of inotify and an open folder");
     return NULL;
   }
@@ -65,8 +70,8 @@ napi_value unwatch_changes(napi_env env, napi_callback_info info) {
   size_t count = 2;
   napi_value given[2];
   double watches, number;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_value_double(env, given[0], &watches) ||
-      napi_get_value_double(env, given[1], &number)) {
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 ||
+      napi_get_value_double(env, given[0], &watches) || napi_get_value_double(env, given[1], &number)) {
     napi_throw_error(env, NULL, "cordon-launch: unwatch takes an instance of inotify and a watch");
     return NULL;
   }
@@ -78,7 +83,8 @@ napi_value ask_attributes(napi_env env, napi_callback_info info) {
   size_t count = 1;
   napi_value given, result;
   const char *path;
-  if (napi_get_cb_info(env, info, &count, &given, NULL, NULL) || count != 1 || !takes_path(env, given, &path)) {
+  if (napi_get_cb_info(env, info, &count, &given, NULL, NULL) || count != 1 ||
+      !takes_path(env, given, &path)) {
     napi_throw_error(env, NULL, "cordon-launch: has_attributes takes a path that ends in NUL");
     return NULL;
   }
@@ -90,8 +96,8 @@ napi_value give_attributes(napi_env env, napi_callback_info info) {
   size_t count = 2;
   napi_value given[2], result;
   const char *from, *to;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || !takes_path(env, given[0], &from) ||
-      !takes_path(env, given[1], &to)) {
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 ||
+      !takes_path(env, given[0], &from) || !takes_path(env, given[1], &to)) {
     napi_throw_error(env, NULL, "cordon-launch: attributes takes two paths that end in NUL");
     return NULL;
   }

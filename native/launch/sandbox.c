@@ -73,7 +73,8 @@ static int spawn_child(char **argv, const int32_t *fds) {
   sigset_t none, all;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return errno;
   if (pipe2(pipe_ends, O_CLOEXEC)) return errno;
-  const int wanted[] = {fds[4], fds[4], pipe_ends[1], pair[1], fds[0], fds[1], fds[2], fds[3], fds[4], fds[5]};
+  const int wanted[] = {fds[4], fds[4], pipe_ends[1], pair[1], fds[0],
+                        fds[1], fds[2], fds[3],       fds[4],  fds[5]};
   posix_spawn_file_actions_init(&layout);
   for (int fd = 0; fd <= LAST_FD; fd++) {
     if ((sources[fd] = lift(wanted[fd])) < 0) return errno;
@@ -108,8 +109,11 @@ napi_value start_sandbox(napi_env env, napi_callback_info info) {
   int32_t *fds, outcome = 0;
   if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 ||
       napi_get_buffer_info(env, given[0], (void **)&text, &size) || size == 0 || text[size - 1] != 0 ||
-      napi_get_buffer_info(env, given[1], (void **)&fds, &fd_bytes) || fd_bytes != 6 * sizeof *fds || control >= 0) {
-    napi_throw_error(env, NULL, "cordon-launch: start takes one at a time, with arguments that end in NUL, and six descriptors");
+      napi_get_buffer_info(env, given[1], (void **)&fds, &fd_bytes) || fd_bytes != 6 * sizeof *fds ||
+      control >= 0) {
+    napi_throw_error(
+        env, NULL,
+        "cordon-launch: start takes one at a time, with arguments that end in NUL, and six descriptors");
     return NULL;
   }
   for (int i = 1; i <= 3; i++)
@@ -147,7 +151,8 @@ static ssize_t send_with_streams(const struct bytes *rest) {
     char bytes[CMSG_SPACE(sizeof streams)];
     struct cmsghdr head;
   } beside = {0};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = sizeof beside.bytes};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = sizeof beside.bytes};
   struct cmsghdr *head = CMSG_FIRSTHDR(&message);
   head->cmsg_level = SOL_SOCKET;
   head->cmsg_type = SCM_RIGHTS;
@@ -160,7 +165,8 @@ static ssize_t send_with_streams(const struct bytes *rest) {
 
 /* Sends as much as the init accepts. A closed init is noticed elsewhere. */
 static void send_rest(struct bytes *rest) {
-  ssize_t sent = hands_streams ? send_with_streams(rest) : send(control, rest->at, rest->length, MSG_NOSIGNAL);
+  ssize_t sent = hands_streams ? send_with_streams(rest)
+                               : send(control, rest->at, rest->length, MSG_NOSIGNAL);
   if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
   size_t gone = sent < 0 ? rest->length : (size_t)sent;
   memmove(rest->at, rest->at + gone, rest->length - gone);
@@ -191,20 +197,25 @@ static void ask_judge(const struct judge *judge, const uint8_t *message, size_t 
   void *bytes;
   size_t size;
   napi_open_handle_scope(judge->env, &scope);
-  if (!napi_create_buffer_copy(judge->env, length, message, NULL, &given) && !napi_get_undefined(judge->env, &nobody) &&
-      !napi_call_function(judge->env, nobody, judge->function, 1, &given, &said) && !napi_get_buffer_info(judge->env, said, &bytes, &size))
+  if (!napi_create_buffer_copy(judge->env, length, message, NULL, &given) &&
+      !napi_get_undefined(judge->env, &nobody) &&
+      !napi_call_function(judge->env, nobody, judge->function, 1, &given, &said) &&
+      !napi_get_buffer_info(judge->env, said, &bytes, &size))
     append(out, bytes, size);
   napi_close_handle_scope(judge->env, scope);
 }
 
 /* Skips the whole messages from `*at` on. True at the last one: ended, or failed. */
-static int take_messages(const struct bytes *messages, size_t *at, const struct judge *judge, struct bytes *out) {
+static int take_messages(const struct bytes *messages, size_t *at, const struct judge *judge,
+                         struct bytes *out) {
   while (*at + MESSAGE_BYTES <= messages->length) {
     const uint8_t *message = messages->at + *at;
     size_t whole = MESSAGE_BYTES;
     if (message[0] == 'X' || message[0] == 'F') return 1;
     /* The command chose the following words: they must not be read as messages. */
-    if (message[0] && strchr("ABEHY", message[0])) whole += ((size_t)(message[8] | message[9] << 8 | message[10] << 16) + MESSAGE_BYTES - 1) / MESSAGE_BYTES * MESSAGE_BYTES;
+    if (message[0] && strchr("ABEHY", message[0]))
+      whole += ((size_t)(message[8] | message[9] << 8 | message[10] << 16) + MESSAGE_BYTES - 1) /
+               MESSAGE_BYTES * MESSAGE_BYTES;
     if (*at + whole > messages->length) return 0;
     if (message[0] == 'E') ask_judge(judge, message, whole, out);
     *at += whole;
@@ -229,14 +240,16 @@ static void stop_here(struct bytes *out) {
 }
 
 /* Exchanges messages until the init's last one or the end of the connection: true for the message. */
-static int converse(struct bytes *out, struct bytes *messages, struct bytes *said, int64_t timeout, uint32_t *timed_out, const struct judge *judge) {
+static int converse(struct bytes *out, struct bytes *messages, struct bytes *said, int64_t timeout,
+                    uint32_t *timed_out, const struct judge *judge) {
   size_t taken = 0;
   int64_t deadline = timeout > 0 ? now_ms() + timeout : INT64_MAX;
   for (;;) {
     int endless = deadline == INT64_MAX;
     int64_t left = endless ? -1 : deadline - now_ms();
-    struct pollfd waits[] = {
-        {control, (short)(out->length ? POLLIN | POLLOUT : POLLIN), 0}, {signal_pipe[0], POLLIN, 0}, {complaints, POLLIN, 0}};
+    struct pollfd waits[] = {{control, (short)(out->length ? POLLIN | POLLOUT : POLLIN), 0},
+                             {signal_pipe[0], POLLIN, 0},
+                             {complaints, POLLIN, 0}};
     if (!endless && left <= 0) {
       if (*timed_out) { /* the init ends with the connection, if it can */
         kill(child, SIGKILL);
@@ -289,8 +302,11 @@ napi_value attend_sandbox(napi_env env, napi_callback_info info) {
   if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 5 ||
       napi_get_buffer_info(env, given[0], (void **)&setup, &size) ||
       napi_get_buffer_info(env, given[1], (void **)&signals, &signal_count) || signal_count > 64 ||
-      napi_get_value_double(env, given[2], &timeout) || napi_get_value_double(env, given[3], &streams) || control < 0 || pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK)) {
-    napi_throw_error(env, NULL, "cordon-launch: attend takes a setup message, signals, a time, whether the streams go with them, and a judge, after start");
+      napi_get_value_double(env, given[2], &timeout) || napi_get_value_double(env, given[3], &streams) ||
+      control < 0 || pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK)) {
+    napi_throw_error(env, NULL,
+                     "cordon-launch: attend takes a setup message, signals, a time, whether the streams go "
+                     "with them, and a judge, after start");
     return NULL;
   }
   sigfillset(&noting.sa_mask);
@@ -331,7 +347,8 @@ napi_value swap_sandbox(napi_env env, napi_callback_info info) {
   size_t count = 1;
   napi_value given[1];
   double number;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 1 || napi_get_value_double(env, given[0], &number) || number < 0 || number >= ASIDE) {
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 1 ||
+      napi_get_value_double(env, given[0], &number) || number < 0 || number >= ASIDE) {
     napi_throw_error(env, NULL, "cordon-launch: swap takes a number");
     return NULL;
   }

@@ -59,7 +59,8 @@ static void hold_answer(void) {
   int answer = memfd_create("cordon-hook-answer", MFD_CLOEXEC), status = -1;
   pid_t parent = getpid(), child = answer < 0 ? -1 : fork();
   if (child == 0) {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != parent || dup2(answer, 1) < 0) _exit(BLOCKED);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != parent || dup2(answer, 1) < 0)
+      _exit(BLOCKED);
     end_in_time();
     return;
   }
@@ -124,7 +125,8 @@ static int is_served(void) {
   const char *wish = getenv("CORDON_RESIDENT");
   if (wish && !strcmp(wish, "off")) return 0;
   /* Inside a sandbox: no process outside may do the work, and none inside may be left behind. */
-  if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0 || getuid() != geteuid() || getgid() != getegid() || !is_usual())
+  if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0 || getuid() != geteuid() || getgid() != getegid() ||
+      !is_usual())
     return 0;
   for (char **variable = environ; *variable; variable++)
     if (changes_node(*variable)) return 0;
@@ -155,8 +157,10 @@ static char **unwrapped(int argc, char **argv) {
     dprintf(2, "cordon: %s is not as a hook writes it; have the agent try the command again\n", argv[2]);
     _exit(FAULT);
   }
-  if (count > FIXED && !install_environment(lines + FIXED, (size_t)(count - FIXED))) fail("there is no memory");
-  *next++ = lines[2], *next++ = lines[3], *next++ = "hook", *next++ = "run", *next++ = "--key", *next++ = argv[3];
+  if (count > FIXED && !install_environment(lines + FIXED, (size_t)(count - FIXED)))
+    fail("there is no memory");
+  *next++ = lines[2], *next++ = lines[3], *next++ = "hook", *next++ = "run", *next++ = "--key",
+  *next++ = argv[3];
   argv += 4;
   if (argc == 7 && !strcmp(argv[0], "--in")) *next++ = *argv++, *next++ = *argv++;
   for (*next++ = "--"; *argv; argv++) *next++ = *argv;
@@ -168,7 +172,8 @@ static char **with_installed(char **words) {
   enum { MOST = 32 };
   static char *given[MOST];
   size_t count = 0;
-  for (; words[0] && words[1] && !strcmp(words[0], "--with") && count < MOST; words += 2) given[count++] = words[1];
+  for (; words[0] && words[1] && !strcmp(words[0], "--with") && count < MOST; words += 2)
+    given[count++] = words[1];
   if (!words[0] || !words[1]) fail("the program after --with is missing");
   if (count > 0 && !install_environment(given, count)) fail("there is no memory");
   return words;

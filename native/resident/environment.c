@@ -28,7 +28,13 @@ static char *passed(const char *variable) {
 }
 
 int install_environment(char **given, size_t count) {
-  static const char *const OWN[] = {"HOME=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "CORDON_TRUSTED_KEYS=", "CORDON_PASSED_", NULL};
+  static const char *const OWN[] = {"HOME=",
+                                    "XDG_CONFIG_HOME=",
+                                    "XDG_STATE_HOME=",
+                                    "XDG_CACHE_HOME=",
+                                    "CORDON_TRUSTED_KEYS=",
+                                    "CORDON_PASSED_",
+                                    NULL};
   size_t size = count + 1;
   for (char **variable = environ; *variable; variable++) size++;
   char **kept = calloc(size, sizeof *kept), **next = kept;

@@ -57,7 +57,8 @@ static enum listener listener_of(int connection) {
   socklen_t size = sizeof peer;
   struct stat own, other;
   char path[64];
-  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.uid != geteuid() || peer.pid <= 0) return STRANGER;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.uid != geteuid() || peer.pid <= 0)
+    return STRANGER;
   static const char *const SAME[] = {"ns/mnt", "ns/user", "ns/pid", "exe"};
   enum { NAMESPACES = 3, ALL };
   int same = 0;
@@ -79,7 +80,8 @@ static void start_keeper(const char *const program[2]) {
   const char *runtime = getenv("XDG_RUNTIME_DIR");
   char directory[4200], seconds[32];
   const char *idle = getenv("CORDON_RESIDENT_IDLE");
-  snprintf(directory, sizeof directory, "XDG_RUNTIME_DIR=%s", runtime && strlen(runtime) < 4000 ? runtime : "");
+  snprintf(directory, sizeof directory, "XDG_RUNTIME_DIR=%s",
+           runtime && strlen(runtime) < 4000 ? runtime : "");
   snprintf(seconds, sizeof seconds, "%ld", idle ? strtol(idle, NULL, 10) : 0);
   size_t count = 0;
   for (char **variable = environ; *variable; variable++) count += (size_t)is_configuration(*variable);
@@ -139,7 +141,10 @@ static int send_go(int connection, const int fds[HANDED]) {
     char bytes[CMSG_SPACE(HANDED * sizeof(int))];
     struct cmsghdr head;
   } control = {0};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = control.bytes,
+                           .msg_controllen = sizeof control.bytes};
   struct cmsghdr *head = CMSG_FIRSTHDR(&message);
   head->cmsg_level = SOL_SOCKET;
   head->cmsg_type = SCM_RIGHTS;
@@ -202,7 +207,9 @@ static void await_command(int connection) {
     /* The signal that ended the worker was meant for this process. */
     die_by(number);
   }
-  dprintf(2, "cordon: the resident process ended before the command did; it was not run again [resident-ended]\n");
+  dprintf(
+      2,
+      "cordon: the resident process ended before the command did; it was not run again [resident-ended]\n");
   _exit(FAULT);
 }
 
@@ -219,7 +226,8 @@ int print_file(int fd, int to) {
 /* Prints the whole answer of a hook; returns without one. */
 static void await_answer(int connection, int out, int err) {
   struct done done;
-  if (await(connection, now_ms() + ANSWER_MS) && recv(connection, &done, sizeof done, 0) == (ssize_t)sizeof done && done.magic == MAGIC) {
+  if (await(connection, now_ms() + ANSWER_MS) &&
+      recv(connection, &done, sizeof done, 0) == (ssize_t)sizeof done && done.magic == MAGIC) {
     if (done.code == NOT_BEGUN) return;
     print_file(err, 2);
     /* As without a resident: a failed run has no answer. */
@@ -239,7 +247,9 @@ void hand_over(const char *const program[2], char **arguments, enum kind kind, i
   enum listener listener = listener_of(connection);
   if (listener == STRANGER || !take_stamp(&hello.stamp, program)) goto not_started;
   if (send(connection, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello) goto not_started;
-  if (!await(connection, now_ms() + READY_MS) || recv(connection, &ready, sizeof ready, 0) != (ssize_t)sizeof ready) goto not_started;
+  if (!await(connection, now_ms() + READY_MS) ||
+      recv(connection, &ready, sizeof ready, 0) != (ssize_t)sizeof ready)
+    goto not_started;
   if (ready.magic != MAGIC || ready.answer != READY || listener != OWN) {
     close(connection);
     /* A resident of another build is about to end. */
@@ -251,7 +261,13 @@ void hand_over(const char *const program[2], char **arguments, enum kind kind, i
   if (pipe2(pipe_ends, O_CLOEXEC)) goto not_started;
   life = pipe_ends[1];
   snprintf(proof, sizeof proof, "/proc/%d/fd/%d", (int)ready.pid, (int)ready.proof);
-  int fds[HANDED] = {write_payload(arguments), open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), 0, 1, 2, open(proof, O_PATH | O_CLOEXEC), pipe_ends[0]};
+  int fds[HANDED] = {write_payload(arguments),
+                     open(".", O_PATH | O_DIRECTORY | O_CLOEXEC),
+                     0,
+                     1,
+                     2,
+                     open(proof, O_PATH | O_CLOEXEC),
+                     pipe_ends[0]};
   worker = (int)syscall(SYS_pidfd_open, ready.pid, 0);
   if (kind == HOOK) {
     fds[HANDED_STDIN] = input;

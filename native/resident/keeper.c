@@ -77,7 +77,8 @@ static int take_lock(void) {
   for (int tries = 0; tries < LOCK_TRIES; tries++) {
     int fd = open(keeper.lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return 0;
-    if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &locked) && !stat(keeper.lock_path, &placed) && locked.st_ino == placed.st_ino) {
+    if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &locked) && !stat(keeper.lock_path, &placed) &&
+        locked.st_ino == placed.st_ino) {
       int length = snprintf(text, sizeof text, "%d\n", (int)getpid());
       return !ftruncate(fd, 0) && write(fd, text, (size_t)length) == length;
     }
@@ -94,7 +95,8 @@ static int listen_here(void) {
   path_below(address.sun_path, sizeof address.sun_path, keeper.place, keeper.socket_name);
   keeper.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (keeper.listener < 0 || (unlink(address.sun_path) && errno != ENOENT)) return 0;
-  return !bind(keeper.listener, (struct sockaddr *)&address, sizeof address) && !listen(keeper.listener, BACKLOG);
+  return !bind(keeper.listener, (struct sockaddr *)&address, sizeof address) &&
+         !listen(keeper.listener, BACKLOG);
 }
 
 static void stop_listening(void) {
@@ -138,7 +140,8 @@ static void start_worker(void) {
     for (int i = 0; i < 3; i++) lifted[i] = fcntl(given[i], F_DUPFD_CLOEXEC, QUIT_FD + 1);
     for (int i = 0; i < 3; i++)
       if (lifted[i] < 0 || dup2(lifted[i], LISTENER_FD + i) < 0) _exit(1);
-    char *words[] = {(char *)keeper.program[0], (char *)keeper.program[1], "resident", "serve", seconds, hex, NULL};
+    char *words[] = {
+        (char *)keeper.program[0], (char *)keeper.program[1], "resident", "serve", seconds, hex, NULL};
     execv(words[0], words);
     _exit(1);
   }
@@ -216,14 +219,17 @@ int keep_resident(const char *const program[2], const char *runtime_directory, l
     else if (count(BUSY) == 0) start_worker();
     else if (all_busy_since < 0) all_busy_since = now;
     else if (now - all_busy_since >= BUSY_MS) start_worker();
-    if (all_busy_since >= 0 && count(STARTING) == 0 && next > all_busy_since + BUSY_MS) next = all_busy_since + BUSY_MS;
+    if (all_busy_since >= 0 && count(STARTING) == 0 && next > all_busy_since + BUSY_MS)
+      next = all_busy_since + BUSY_MS;
     if (called_since >= 0 && now - called_since >= DEAF_MS) {
       struct pollfd unanswered = {keeper.listener, POLLIN, 0};
       if (poll(&unanswered, 1, 0) > 0 && count(STARTING) == 0) start_worker();
       called_since = -1;
     }
     if (called_since >= 0 && next > called_since + DEAF_MS) next = called_since + DEAF_MS;
-    struct pollfd waits[] = {{keeper.words[0], POLLIN, 0}, {signals, POLLIN, 0}, {called_since < 0 ? keeper.listener : -1, POLLIN, 0}};
+    struct pollfd waits[] = {{keeper.words[0], POLLIN, 0},
+                             {signals, POLLIN, 0},
+                             {called_since < 0 ? keeper.listener : -1, POLLIN, 0}};
     poll(waits, 3, next <= now ? 1 : (int)(next - now));
     if (waits[2].revents) called_since = now_ms();
     struct word word;

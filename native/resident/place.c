@@ -81,7 +81,8 @@ static int begins(const char *variable, const char *const prefixes[], size_t cou
 }
 
 int is_configuration(const char *variable) {
-  static const char *const PREFIXES[] = {"NODE_EXTRA_CA_CERTS=", "NODE_TLS_REJECT_UNAUTHORIZED=", "NODE_USE_SYSTEM_CA=", "SSL_CERT_", "OPENSSL_"};
+  static const char *const PREFIXES[] = {"NODE_EXTRA_CA_CERTS=", "NODE_TLS_REJECT_UNAUTHORIZED=",
+                                         "NODE_USE_SYSTEM_CA=", "SSL_CERT_", "OPENSSL_"};
   return begins(variable, PREFIXES, sizeof PREFIXES / sizeof *PREFIXES);
 }
 
@@ -107,18 +108,23 @@ int take_stamp(struct stamp *into, const char *const program[2]) {
   for (int i = 0; i < 3; i++) {
     struct stat facts;
     if (stat(paths[i], &facts)) return 0;
-    const uint64_t seen[] = {facts.st_dev, facts.st_ino, (uint64_t)facts.st_size, (uint64_t)facts.st_mode << 32 | facts.st_uid,
-        (uint64_t)facts.st_mtim.tv_sec * 1000000000 + (uint64_t)facts.st_mtim.tv_nsec,
-        (uint64_t)facts.st_ctim.tv_sec * 1000000000 + (uint64_t)facts.st_ctim.tv_nsec};
+    const uint64_t seen[] = {facts.st_dev,
+                             facts.st_ino,
+                             (uint64_t)facts.st_size,
+                             (uint64_t)facts.st_mode << 32 | facts.st_uid,
+                             (uint64_t)facts.st_mtim.tv_sec * 1000000000 + (uint64_t)facts.st_mtim.tv_nsec,
+                             (uint64_t)facts.st_ctim.tv_sec * 1000000000 + (uint64_t)facts.st_ctim.tv_nsec};
     memcpy(into->facts[i], seen, sizeof seen);
   }
   return 1;
 }
 
 /* Lines of /proc/PID/status that a child inherits. */
-static const char *const INHERITED[] = {"Uid:", "Gid:", "Groups:", "CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:", "NoNewPrivs:",
-    "Seccomp:", "Seccomp_filters:", "Cpus_allowed:", "Mems_allowed:"};
-static const char *const NAMESPACES[] = {"mnt", "user", "pid", "pid_for_children", "net", "ipc", "uts", "cgroup", "time"};
+static const char *const INHERITED[] = {
+    "Uid:",    "Gid:",        "Groups:",  "CapInh:",          "CapPrm:",       "CapEff:",      "CapBnd:",
+    "CapAmb:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:", "Cpus_allowed:", "Mems_allowed:"};
+static const char *const NAMESPACES[] = {"mnt", "user",   "pid", "pid_for_children", "net", "ipc",
+                                         "uts", "cgroup", "time"};
 
 struct text {
   char *at;
@@ -151,7 +157,9 @@ size_t read_surroundings(pid_t pid, char *into, size_t size) {
     if (n > 0 && !add(&text, content, (size_t)n)) return 0;
   }
   snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
-  if (stat(path, &facts) || !add(&text, &facts.st_dev, sizeof facts.st_dev) || !add(&text, &facts.st_ino, sizeof facts.st_ino)) return 0;
+  if (stat(path, &facts) || !add(&text, &facts.st_dev, sizeof facts.st_dev) ||
+      !add(&text, &facts.st_ino, sizeof facts.st_ino))
+    return 0;
   static const char *const FILES[] = {"cgroup", "oom_score_adj", "attr/current"};
   for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, FILES[i]);
@@ -167,7 +175,8 @@ size_t read_surroundings(pid_t pid, char *into, size_t size) {
   enum { IOPRIO_WHO_PROCESS = 1 };
   struct sched_param urgency = {0};
   errno = 0;
-  const long priorities[] = {getpriority(PRIO_PROCESS, (id_t)pid), sched_getscheduler(pid), sched_getparam(pid, &urgency),
-      urgency.sched_priority, syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, pid)};
+  const long priorities[] = {getpriority(PRIO_PROCESS, (id_t)pid), sched_getscheduler(pid),
+                             sched_getparam(pid, &urgency), urgency.sched_priority,
+                             syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, pid)};
   return errno == 0 && add(&text, priorities, sizeof priorities) ? text.length : 0;
 }

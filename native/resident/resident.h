@@ -26,7 +26,16 @@ struct ready {
   /* a descriptor of the worker: a process that may inspect the worker opens it and returns it */
   int32_t proof;
 };
-enum handed { HANDED_PAYLOAD, HANDED_CWD, HANDED_STDIN, HANDED_STDOUT, HANDED_STDERR, HANDED_PROOF, HANDED_LIFE, HANDED };
+enum handed {
+  HANDED_PAYLOAD,
+  HANDED_CWD,
+  HANDED_STDIN,
+  HANDED_STDOUT,
+  HANDED_STDERR,
+  HANDED_PROOF,
+  HANDED_LIFE,
+  HANDED
+};
 struct go {
   uint32_t magic;
   uint32_t umask;

@@ -3,8 +3,8 @@
  *
  *   next(idle, stamp)  waits so many seconds for a request, and takes over its directory, umask, stdin,
  *                      stdout and stderr. Returns its arguments and variables (hand-over.c, write_payload);
- *                      undefined without a request, null when this process is no longer needed. If the caller ends
- *                      before its answer, the kernel kills this process.
+ *                      undefined without a request, null when this process is no longer needed. If the
+ *                      caller ends before its answer, the kernel kills this process.
  *   done(code)         answers with an exit code, with the signal to die by in its second byte, and releases
  *                      all that belonged to the caller
  *
@@ -81,7 +81,8 @@ static int greet(int fd, const struct stamp *stamp) {
   struct ucred peer;
   socklen_t size = sizeof peer;
   struct hello hello;
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.uid != geteuid() || peer.pid <= 0) return 0;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.uid != geteuid() || peer.pid <= 0)
+    return 0;
   limit_wait(fd, HELLO_MS);
   if (recv(fd, &hello, sizeof hello, 0) != (ssize_t)sizeof hello || hello.magic != MAGIC) return 0;
   if (memcmp(&hello.stamp, stamp, sizeof *stamp)) {
@@ -105,11 +106,15 @@ static int receive_go(int fd, struct go *go, int fds[HANDED]) {
     char bytes[CMSG_SPACE(2 * HANDED * sizeof(int))];
     struct cmsghdr head;
   } control;
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = control.bytes,
+                           .msg_controllen = sizeof control.bytes};
   limit_wait(fd, GO_MS);
   ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
   int received = 0;
-  for (struct cmsghdr *head = n < 0 ? NULL : CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
+  for (struct cmsghdr *head = n < 0 ? NULL : CMSG_FIRSTHDR(&message); head;
+       head = CMSG_NXTHDR(&message, head)) {
     if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
     int given = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
     for (int i = 0; i < given; i++) {
@@ -120,14 +125,16 @@ static int receive_go(int fd, struct go *go, int fds[HANDED]) {
       received++;
     }
   }
-  return n == (ssize_t)sizeof *go && go->magic == MAGIC && received == HANDED && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+  return n == (ssize_t)sizeof *go && go->magic == MAGIC && received == HANDED &&
+         !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
 /* Whether the caller may inspect this process: it opened one of its descriptors in /proc. A caller
  * in a Landlock domain cannot, and root may enter one without no_new_privs. */
 static int is_proven(int handed) {
   struct stat own, shown;
-  return !fstat(proof, &own) && !fstat(handed, &shown) && own.st_dev == shown.st_dev && own.st_ino == shown.st_ino;
+  return !fstat(proof, &own) && !fstat(handed, &shown) && own.st_dev == shown.st_dev &&
+         own.st_ino == shown.st_ino;
 }
 
 /* Ends this process with the caller: the answer would have no reader, and its command must not
@@ -150,7 +157,8 @@ static void outlive(void) {
 
 static void *read_payload(int fd, size_t *size) {
   struct stat facts;
-  if (fstat(fd, &facts) || !S_ISREG(facts.st_mode) || facts.st_size < 8 || facts.st_size > MAX_PAYLOAD) return NULL;
+  if (fstat(fd, &facts) || !S_ISREG(facts.st_mode) || facts.st_size < 8 || facts.st_size > MAX_PAYLOAD)
+    return NULL;
   *size = (size_t)facts.st_size;
   char *bytes = malloc(*size);
   for (size_t at = 0; bytes && at < *size;) {
@@ -171,7 +179,8 @@ static void *become(int fd, size_t *size) {
   struct go go;
   void *payload = NULL;
   memset(fds, -1, sizeof fds);
-  if (receive_go(fd, &go, fds) && is_proven(fds[HANDED_PROOF]) && (payload = read_payload(fds[HANDED_PAYLOAD], size))) {
+  if (receive_go(fd, &go, fds) && is_proven(fds[HANDED_PROOF]) &&
+      (payload = read_payload(fds[HANDED_PAYLOAD], size))) {
     life = fds[HANDED_LIFE];
     fds[HANDED_LIFE] = -1;
     int placed = !fchdir(fds[HANDED_CWD]) && end_with(life);
@@ -204,13 +213,15 @@ static void finish(int32_t code) {
 }
 
 static int open_waits(void) {
-  struct epoll_event listening = {.events = EPOLLIN | EPOLLEXCLUSIVE, .data.fd = LISTENER_FD}, quitting = {.events = EPOLLIN, .data.fd = QUIT_FD};
+  struct epoll_event listening = {.events = EPOLLIN | EPOLLEXCLUSIVE, .data.fd = LISTENER_FD},
+                     quitting = {.events = EPOLLIN, .data.fd = QUIT_FD};
   for (int fd = LISTENER_FD; fd <= QUIT_FD; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
   nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   proof = memfd_create("cordon-proof", MFD_CLOEXEC);
   waits = epoll_create1(EPOLL_CLOEXEC);
   here_length = read_surroundings(getppid(), here, sizeof here);
-  return nothing >= 0 && proof >= 0 && here_length > 0 && !epoll_ctl(waits, EPOLL_CTL_ADD, LISTENER_FD, &listening) &&
+  return nothing >= 0 && proof >= 0 && here_length > 0 &&
+         !epoll_ctl(waits, EPOLL_CTL_ADD, LISTENER_FD, &listening) &&
          !epoll_ctl(waits, EPOLL_CTL_ADD, QUIT_FD, &quitting);
 }
 
@@ -219,10 +230,12 @@ static napi_value next(napi_env env, napi_callback_info info) {
   napi_value given[2], result;
   struct stamp *stamp;
   double idle;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_value_double(env, given[0], &idle) ||
-      napi_get_buffer_info(env, given[1], (void **)&stamp, &size) || size != sizeof *stamp || connection >= 0 ||
-      (waits < 0 && !open_waits())) {
-    napi_throw_error(env, NULL, "cordon-serve: next takes seconds and a stamp, for one request at a time, from a keeper");
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 ||
+      napi_get_value_double(env, given[0], &idle) ||
+      napi_get_buffer_info(env, given[1], (void **)&stamp, &size) || size != sizeof *stamp ||
+      connection >= 0 || (waits < 0 && !open_waits())) {
+    napi_throw_error(
+        env, NULL, "cordon-serve: next takes seconds and a stamp, for one request at a time, from a keeper");
     return NULL;
   }
   /* bubblewrap of a finished command may end after its caller was answered. */
