@@ -1,4 +1,4 @@
-/** Commands in the background: started, checked, ended, and gone with their session. */
+/** Background commands: started, checked and ended with their session. */
 
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
@@ -7,7 +7,7 @@ import type { BackgroundOutput } from '../tools/tool.ts'
 import { outcomeNotes } from './outcome-notes.ts'
 import type { RunIo, RunOutcome } from './runner.ts'
 
-/** A stream that keeps what no one has read yet. */
+/** A stream that keeps unread output. */
 export class CommandOutput extends Writable {
   readonly #cap: number
   readonly #decoder = new StringDecoder('utf8')
@@ -23,7 +23,7 @@ export class CommandOutput extends Writable {
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
     this.#unread.push(chunk)
     this.#bytes += chunk.length
-    // The newest output is what a reader wants; a command that talks all day must not fill the memory.
+    // Keep the newest output; a chatty command must not fill the memory.
     while (this.#bytes > this.#cap) {
       const first = this.#unread[0]!
       const excess = this.#bytes - this.#cap
@@ -35,7 +35,7 @@ export class CommandOutput extends Writable {
     done()
   }
 
-  /** Everything since the last time; a character that is only half there waits for its rest. */
+  /** Everything since the last call; an incomplete character waits for its rest. */
   take(): { readonly text: string; readonly dropped: boolean } {
     const text = this.#decoder.write(Buffer.concat(this.#unread))
     const taken = { text, dropped: this.#dropped }
@@ -45,7 +45,7 @@ export class CommandOutput extends Writable {
     return taken
   }
 
-  /** The last bytes, without taking them; for what is inferred from error messages. */
+  /** The last bytes, without taking them; notes are inferred from error messages. */
   tail(): string {
     return Buffer.concat(this.#unread).toString('utf8')
   }
@@ -62,13 +62,13 @@ interface Background {
   exitCode: number | null
 }
 
-/** Commands in the background at one time; each is its own sandbox. */
+/** Concurrent background commands; each has its own sandbox. */
 const MAX_RUNNING = 32
-/** Ended ones are kept for reading, the oldest forgotten first. */
+/** Ended ones are kept for reading; the oldest are dropped first. */
 const MAX_KEPT = 100
-/** Unread output of each stream of a background command. */
+/** Unread bytes of each stream of a background command. */
 const MAX_UNREAD = 1024 * 1024
-/** Of a command that could not be run. */
+/** The exit code of a command that could not run. */
 const FAULT_EXIT = 125
 
 /** The background commands of one session. */
@@ -76,7 +76,7 @@ export class BackgroundCommands {
   readonly #entries = new Map<string, Background>()
   #count = 0
 
-  /** Starts one; `heard` is told how it came out. */
+  /** Starts one; `heard` receives its outcome. */
   start(command: string, launch: (io: RunIo) => Promise<RunOutcome>, heard: (outcome: RunOutcome) => void): string {
     if ([...this.#entries.values()].filter((entry) => entry.exitCode === null).length >= MAX_RUNNING) {
       throw new Fault('too-many-commands', `${MAX_RUNNING} commands run in the background already`, {
@@ -117,7 +117,7 @@ export class BackgroundCommands {
     return [...this.#entries.values()].map(describe)
   }
 
-  /** What it said since the last time; null when there is not one of this name. */
+  /** Its output since the last call; null without one of this name. */
   read(handle: string): BackgroundOutput | null {
     const entry = this.#entries.get(handle)
     if (!entry) return null
@@ -127,7 +127,7 @@ export class BackgroundCommands {
     return { ...describe(entry), stdout: stdout.text, stderr: stderr.text, truncated, notes: entry.notes }
   }
 
-  /** Ends one; false when there is not one of this name. */
+  /** Ends one; false without one of this name. */
   async kill(handle: string): Promise<boolean> {
     const entry = this.#entries.get(handle)
     if (!entry) return false
@@ -136,7 +136,7 @@ export class BackgroundCommands {
     return true
   }
 
-  /** Resolves when all have ended, which is somebody else's to see to. */
+  /** Resolves when all have ended; the caller ends them. */
   async ended(): Promise<void> {
     await Promise.allSettled([...this.#entries.values()].map((entry) => entry.ended))
     this.#entries.clear()

@@ -1,4 +1,6 @@
-/** The programs of one command that connect, as the init tells of them: by what rules each goes out. */
+/**
+ * Finds the programs of one command that connect, from the init's reports, and the rules for each.
+ */
 
 import { realpathSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -10,7 +12,9 @@ import type { Caller } from '../sandbox/programs.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import { programSummary } from './program-summary.ts'
 
-/** Connections come from this address and the number of their program on (native/programs/callers.c). */
+/**
+ * Connections come from this address plus the number of their program (native/programs/callers.c).
+ */
 const PREFIX = '127.77.'
 
 export class Callers {
@@ -44,7 +48,7 @@ export class Callers {
     this.#awaited.delete(number)
   }
 
-  /** What the init says of a program comes another way than its connection, and may be later. */
+  /** The init reports a program on another channel than its connection, perhaps later. */
   rulesFor(address: string): EgressRules | Promise<EgressRules> {
     const parts = address.replace(/^::ffff:/, '').startsWith(PREFIX) ? address.split('.').map(Number) : []
     const number = (parts[2] ?? 0) * 256 + (parts[3] ?? 0)
@@ -65,7 +69,7 @@ export class Callers {
     return hostsOfCaller(scene, caller, this.#known.get(parent)?.hosts)
   }
 
-  /** Programs of one name with the same hosts go out the same way. */
+  /** Programs of one name with the same hosts share their rules. */
   #rulesOf(program: string, { rules }: CallerHosts): EgressRules {
     const key = JSON.stringify([program, rules.map(keyOf)])
     const made = this.#made.get(key) ?? { ...this.#withHosts(rules), program }
@@ -73,7 +77,7 @@ export class Callers {
     return made
   }
 
-  /** Those that are for all, and these. */
+  /** The shared rules, and these. */
   #withHosts(own: readonly EgressRules['denied'][number][]): EgressRules {
     const { allowed } = this.#rules
     const held = new Set(this.#held?.rules.map(keyOf))
@@ -87,7 +91,9 @@ function keyOf({ pattern, methods, paths, ssh }: EgressRules['denied'][number]):
   return JSON.stringify([pattern.text, methods ?? null, paths ?? null, ssh ?? null])
 }
 
-/** The real path of a program that nothing in the sandbox can write: the innermost place that holds it decides. */
+/**
+ * The real path of a program that nothing in the sandbox can write: its innermost place decides.
+ */
 function fixedPath({ binds, scratch }: Pick<SandboxPlan, 'binds' | 'scratch'>, path: string): string | null {
   const places = [
     ...binds.map((bind) => ({ path: bind.path, isFixed: bind.mode !== 'read-write' })),
@@ -102,7 +108,7 @@ function fixedPath({ binds, scratch }: Pick<SandboxPlan, 'binds' | 'scratch'>, p
   }
 }
 
-/** A script is named instead of its interpreter. */
+/** A script replaces its interpreter. */
 function nameOf({ file, argv }: Caller): string {
   const [, script = '', ...words] = argv
   const isScript = isInterpreterName(basename(file)) && script !== '' && !script.startsWith('-')

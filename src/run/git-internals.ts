@@ -1,15 +1,21 @@
-/** Git directories that are not called `.git`: bare ones, those that a `.git` file or link points to. Git knows them by what they hold. */
+/**
+ * Recognises git directories that are not called `.git` by their content: bare ones, and targets of
+ * a `.git` file or link.
+ */
 
 import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { gitInternalReason } from '../files/protected-paths.ts'
 
-/** What makes a folder a git directory: these three, or the first and a `commondir`. */
+/** A git directory has these three, or the first and a `commondir`. */
 const MARKS: readonly string[] = ['HEAD', 'objects', 'refs']
 
 const COMPLETES = 'the last part of a git directory, whose configuration or hooks would run code from then on'
 
-/** Why writing a path in such a directory is refused, or null. The disk is asked only about paths with a name that matters. */
+/**
+ * Why writing a path in such a directory is refused, or null. Only names that matter are checked on
+ * disk.
+ */
 export function gitInternalAt(path: string): string | null {
   for (let at = path; at !== posix.dirname(at); at = posix.dirname(at)) {
     const [folder, name] = [posix.dirname(at), posix.basename(at)]
@@ -21,7 +27,7 @@ export function gitInternalAt(path: string): string | null {
   return null
 }
 
-/** `coming` is about to be there. */
+/** `coming` is about to exist. */
 function isGitDirectory(folder: string, coming?: string): boolean {
   const has = (name: string) => name === coming || existsSync(posix.join(folder, name))
   return has('HEAD') && (MARKS.every(has) || has('commondir'))

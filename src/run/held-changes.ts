@@ -1,4 +1,7 @@
-/** The changes of one command: held by rules while it runs, kept so that they can be undone, and told afterwards. */
+/**
+ * The changes of one command: checked by rules while it runs, kept for undo, and reported
+ * afterwards.
+ */
 
 import { lstatSync } from 'node:fs'
 import type { Decision } from '../policy/decision.ts'
@@ -18,39 +21,42 @@ import type { JournalRecord } from '../undo/journal.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
 import { ownChanges } from './own-changes.ts'
 
-/** Larger files are not copied before they are written, and a command's copies together take no more. */
+/** Larger files are not copied before a write; the copies of a command share the second limit. */
 const FILE_BYTES = 64 * 1024 * 1024
 const TOTAL_BYTES = 1024 * 1024 * 1024
 
-/** What is appended to a large log is told as not kept; a command that is known to destroy may not even do that. */
+/**
+ * Appends to a large log are reported as not kept; a command that relies on undo may not even
+ * append.
+ */
 const MUST = { undo: 'everything', keeping: 'but-appends', none: 'nothing' } as const
 
 /** What a command changed, by name. */
 export interface CommandChanges extends NetChanges {
-  /** The name under which `cordon undo` puts it back; null when there is nothing to restored. */
+  /** The name for `cordon undo`; null without anything to restore. */
   readonly call: string | null
   readonly refused: readonly Violation[]
-  /** Left as it was, because it could not be kept. */
+  /** Left unchanged, because it could not be kept. */
   readonly unkept: readonly string[]
-  /** Undo keeps more for the project than it may. */
+  /** The kept files of the project exceed its limit. */
   readonly isFull: boolean
-  /** Changed, and a person may want to know. */
+  /** Changed, and worth a person's attention. */
   readonly noted: readonly string[]
-  /** Files with further names, perhaps outside: only the copies under these names were changed. */
+  /** Files with further names, perhaps outside: only the copies under these names changed. */
   readonly apart: readonly string[]
-  /** Whether the command itself changed a path: what others did meanwhile is theirs. */
+  /** Whether the command itself changed a path, and not another program meanwhile. */
   readonly isOwn: (path: string) => boolean
 }
 
-/** What is known of the command whose changes are kept. */
+/** The facts about a command whose changes are kept. */
 export interface KeptCommand {
   readonly argv: readonly string[]
   readonly session?: string
-  /** Why no one was asked: nothing is changed that cannot be kept. */
+  /** Why no person was asked: then only changes that can be kept are possible. */
   readonly relies?: Decision['relies']
 }
 
-/** One command's changes, from before it starts until it is told what they were. */
+/** The changes of one command, from before its start to their report. */
 export class HeldChanges {
   readonly plan: ChangePlan
   readonly #store: CallStore
@@ -85,7 +91,7 @@ export class HeldChanges {
     }
   }
 
-  /** The command is done. A call that changed nothing is forgotten. */
+  /** Ends the record. A call without changes is forgotten. */
   end(): CommandChanges {
     const { records, whole } = this.#store.settle(this.#id)
     const net = netChanges(records)
@@ -108,7 +114,7 @@ export class HeldChanges {
         ...[...tokens].map(tokenViolation),
       ],
       unkept: [...unkept],
-      // Counted only when it can matter: most calls keep little.
+      // Counted only if it can matter: most calls keep little.
       isFull: keptBytes(records) > LARGE_BYTES && this.#store.isFull(this.#root, DEFAULT_PRUNE),
       // In doubt it is the command's.
       isOwn: whole ? anyOf(ownChanges(records), () => changedBehind(this.#store, [this.#id])) : () => true,
@@ -117,7 +123,7 @@ export class HeldChanges {
     }
   }
 
-  /** The command never ran. */
+  /** Drops the record of a command that never ran. */
   drop(): void {
     this.#store.forget(this.#id)
   }
@@ -129,7 +135,7 @@ function keptBytes(records: readonly JournalRecord[]): bigint {
   return records.reduce((sum, { kept, before }) => (kept === 'link' || kept === 'copy' ? sum + before.size : sum), 0n)
 }
 
-/** The second is made when the first does not hold: hardly ever. */
+/** Builds the second test only if the first fails, which is rare. */
 function anyOf(first: (path: string) => boolean, make: () => (path: string) => boolean): (path: string) => boolean {
   let second: ((path: string) => boolean) | null = null
   return (path) => {
@@ -140,8 +146,8 @@ function anyOf(first: (path: string) => boolean, make: () => (path: string) => b
 }
 
 /**
- * What commands that ran beside these calls had touched and was changed after their end, when no one checked it for them any more:
- * one of these can have written, by a descriptor, its own file where they put it.
+ * Paths that other commands touched during these calls, and that changed after their end, when
+ * nothing checked them. One of these calls may have written there by an open descriptor.
  */
 function changedBehind(store: CallStore, ids: readonly string[]): (path: string) => boolean {
   const calls = store.list()
@@ -159,7 +165,7 @@ function changedBehind(store: CallStore, ids: readonly string[]): (path: string)
   }
 }
 
-/** What a run that was killed had changed itself, by the journals of its calls; null when there are none to tell. */
+/** Tests whether a killed run changed a path, by the journals of its calls; null without any. */
 export function ownOfRun(stateDir: string, run: string): ((path: string) => boolean) | null {
   const store = new CallStore(stateDir)
   const calls = store.list().filter(({ about }) => about.run === run)
@@ -174,24 +180,24 @@ export function ownOfRun(stateDir: string, run: string): ((path: string) => bool
   )
 }
 
-/** At the end of a session or a run: what is kept for too long, or is too much, goes now and then. */
+/** Prunes old or excessive kept files, at the end of a session or a run. */
 export function pruneKept(stateDir: string): void {
   new CallStore(stateDir).pruneWhenDue(DEFAULT_PRUNE)
 }
 
-/** EDQUOT: with which the init refuses what it cannot keep and must. */
+/** EDQUOT: a required copy could not be kept. */
 const UNKEPT = 122
-/** EMLINK: a file with further names of which this one could not get a copy. */
+/** EMLINK: a file with further names, of which this one could not get a copy. */
 const SHARED = 31
-/** EBUSY: a configuration of git over which its copy without credentials is mounted. */
+/** EBUSY: a git configuration with its copy without credentials mounted over it. */
 const BUSY = 16
 const isConfig = (path: string): boolean => /\/config(?:\.worktree)?$/.test(path)
 
 const MAX_NAME = 200
 
-/** The command as a person would recognise it: of `bash -c TEXT`, the text. */
+/** The command as a person recognises it: for `bash -c TEXT`, the text. */
 function nameOf(argv: readonly string[]): string {
-  // A text for the shell is known by the text.
+  // Shell code is named by its text.
   const shell = argv[1] === '-c' && (argv.length === 3 || (argv.length === 4 && argv[2] === '--'))
   const text = shell ? argv.at(-1)! : argv.join(' ')
   return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text

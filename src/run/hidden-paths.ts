@@ -1,4 +1,7 @@
-/** What a command must not see: secrets by name, place and link, what deny rules hide, Cordon's own files. */
+/**
+ * Finds what a command must not see: secrets by name, place and link, denied paths, Cordon's own
+ * files.
+ */
 
 import type { Places } from '../confine/confinement.ts'
 import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
@@ -23,26 +26,26 @@ import { type Placement, type Restriction, restrictCommand } from './placement.t
 export interface Hidden {
   readonly masks: readonly string[]
   readonly identities: ReadonlyMap<string, MaskIdentity>
-  /** Those that are hidden for their path: it must stay theirs. */
+  /** Paths hidden by name: nothing may move away from them. */
   readonly held: readonly string[]
-  /** What is hidden because of a link, to that link. */
+  /** Secrets hidden because of a link, with that link. */
   readonly linked: ReadonlyMap<string, string>
   readonly movable: Movable
-  /** Secrets that are shown: a grant names them, git has them in HEAD, or they came with an installed package. */
+  /** Visible secrets: granted, committed in HEAD, or part of an installed package. */
   readonly opened: readonly string[]
   readonly faces: ReadonlyMap<string, MaskFace>
   readonly replaced: ReadonlyMap<string, MaskFace>
-  /** Credentials for which placeholders are shown. */
+  /** Credentials that the command sees as placeholders. */
   readonly tokens: readonly GitToken[]
 }
 
 const NO_FACES = { faces: new Map<string, MaskFace>(), replaced: new Map<string, MaskFace>(), tokens: [] }
 
-/** How often a tree that is being changed is looked through, and how long between: as long as its changes need to settle. */
+/** Scans of a changing tree, and the pause between them, in which changes settle. */
 const MOST_LOOKS = 5
 const LOOK_PAUSE_MS = 70
 
-/** The look for it, refreshed before every command of a session. */
+/** The scan for hidden paths, refreshed before every command of a session. */
 export class HiddenPaths {
   readonly #rules: Places
   readonly #machine: Machine
@@ -75,16 +78,16 @@ export class HiddenPaths {
     return this.#index.tree
   }
 
-  /** What deny rules keep from being written, as of the last look. */
+  /** Paths that deny rules make read-only, as of the last scan. */
   get frozen(): readonly string[] {
     return this.#restriction?.frozen ?? []
   }
 
-  /** Looks for everything. Throws a fault when it cannot be found for being moved by those that run. */
+  /** Scans everything. Throws a fault if running commands move secrets meanwhile. */
   look(shown: Pick<Placement, 'reads' | 'writes'>, running: readonly Movable[]): Hidden {
     for (let looks = 1; ; looks++) {
       const refreshed = this.#index.refresh()
-      // Only a folder that changed can hold something new that a rule denies.
+      // Only a changed folder can contain a newly denied path.
       if (refreshed.read > 0 || this.#restriction === null)
         this.#restriction = restrictCommand(this.#rules, this.#placement, this.#files)
       const hidden = this.#rules.masks.secrets ? this.#hide(shown) : this.#always()
@@ -94,7 +97,7 @@ export class HiddenPaths {
     }
   }
 
-  /** What a rule keeps from being written and was not there at the last look, so that nothing kept a command from making it. */
+  /** Denied paths that did not exist at the last scan, so that nothing prevented their creation. */
   madeAgainstRules(): readonly string[] {
     if (this.#rules.fixed.length === 0) return []
     const before = new Set(this.frozen)
@@ -103,13 +106,13 @@ export class HiddenPaths {
       const made = frozen.filter((path) => !before.has(path))
       return made.filter((path) => !made.some((other) => other !== path && isInside(path, other)))
     } catch (error) {
-      // More files than can be looked through one by one: the next command is told, and this one is done.
+      // Too many files to expand: the next command fails with it, this one has ended.
       if (error instanceof Fault) return []
       throw error
     }
   }
 
-  /** Throws a fault unless all that running commands hide was found. */
+  /** Throws a fault unless all secrets that running commands hide were found. */
   requireAll(hidden: Hidden, running: readonly Movable[]): void {
     const [path, ...more] = this.#unseen(hidden, running)
     if (path === undefined) return
@@ -121,32 +124,32 @@ export class HiddenPaths {
     )
   }
 
-  /** While another command runs it could have moved a secret in between: true when these masks are still all. */
+  /** Another running command may have moved a secret: true if these masks are still complete. */
   isAllOf(masks: readonly string[]): boolean {
     this.#index.refresh()
     const masked = new Set(masks)
     return this.inProject().every((path) => masked.has(path) || masks.some((mask) => isInside(path, mask)))
   }
 
-  /** The secrets of the project, as of the last look. */
+  /** The secrets of the project, as of the last scan. */
   inProject(): string[] {
     const { files, directories } = this.#index.masks(this.#grants())
     return [...files, ...directories, ...this.#kept()]
   }
 
-  /** Which file is at a path, as of the last look. */
+  /** The identity of the file at a path, as of the last scan. */
   identityOf(path: string): string | null {
     return this.#index.identityOf(path)
   }
 
-  /** The index is kept for the next session. */
+  /** Keeps the index for the next session. */
   close(): void {
     writeIndexCache(this.#machine.stateDir, this.#facts, this.#index.tree)
     this.#index.close()
     keepLook(this.#machine.stateDir, this.#facts, { index: this.#index, places: this.#places })
   }
 
-  /** Secrets that other commands hide, here or in other processes, and that are not among these. */
+  /** Secrets that other commands hide, in any process, and that are not among these. */
   #unseen({ identities, opened }: Hidden, running: readonly Movable[]): readonly string[] {
     if (running.length === 0) return []
     const own = new Map([...identities, ...readIdentities(opened)])
@@ -175,13 +178,13 @@ export class HiddenPaths {
     }
   }
 
-  /** What lost the link that made it a secret, unless a grant names it now. */
+  /** Files that lost the link that made them secrets, unless granted now. */
   #kept(): string[] {
     const named = new Set(this.#grants().map((grant) => grant.absolute))
     return hiddenByList(this.#machine.stateDir, this.#index.tree.roots).filter((path) => !named.has(path))
   }
 
-  /** Cordon's own places and what deny rules hide: no setting opens them. */
+  /** Cordon's own places and denied paths: no setting opens them. */
   #always(): Hidden {
     const { configDir, stateDir } = this.#machine
     const own = [configDir, stateDir].filter((path) => this.#files.exists(path) && !this.#showsSkillsAlone(path))
@@ -197,7 +200,10 @@ export class HiddenPaths {
     }
   }
 
-  /** The person's skills lie in Cordon's configuration: where nothing else of it is shown, there is nothing else to hide. */
+  /**
+   * The person's skills are in Cordon's configuration: if nothing else of it is visible, nothing
+   * needs hiding.
+   */
   #showsSkillsAlone(directory: string): boolean {
     const shown = [...this.#placement.reads, ...this.#placement.writes]
     const within = shown.filter((path) => isInside(path, this.#files.canonical(directory)))

@@ -1,11 +1,14 @@
-/** The changes of one call of a file tool: kept before they are made, so that `cordon undo` puts them back like a command's. */
+/**
+ * Keeps what one call of a file tool changes, so that `cordon undo` restores it like a command's
+ * changes.
+ */
 
 import type { ChangeKeeper } from '../system/guarded/keeper.ts'
 import { CallStore } from '../undo/call-store.ts'
 import { Keeper } from '../undo/keeper.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
 
-/** What a call changed, and the name under which it is restored. */
+/** The changes of a call, and its name for undo. */
 export interface CallChanges extends NetChanges {
   readonly call: string | null
 }
@@ -18,7 +21,7 @@ export interface KeptCallAbout {
 
 const MAX_NAME = 200
 
-/** One call's changes. Nothing is made for a call that changes nothing. */
+/** The changes of one call. A call without changes creates nothing. */
 export class KeptChanges implements ChangeKeeper {
   readonly #store: CallStore
   readonly #about: () => KeptCallAbout
@@ -53,7 +56,7 @@ export class KeptChanges implements ChangeKeeper {
     this.#begun?.keeper.wasNotMade()
   }
 
-  /** The call is done; null when it changed nothing. */
+  /** Ends the record; null without changes. */
   end(): CallChanges | null {
     if (this.#begun === null) return null
     const { id, keeper } = this.#begun

@@ -1,12 +1,12 @@
 /**
- * What a look for secrets has found, for the next one of a process that serves one command after another. Each look verifies all of
- * it by what only the kernel sets, as the looks of one session do: it is a matter of time alone.
+ * Keeps finished scans for the next command of a resident process. Each scan verifies all of it by
+ * kernel-set attributes, so this only saves time.
  */
 
 import type { MaskFacts, MaskIndex } from '../sandbox/secrets/masks.ts'
 import type { PlaceListings } from '../sandbox/secrets/secrets.ts'
 
-/** A look that is over. */
+/** A finished scan. */
 export interface KeptLook {
   readonly index: MaskIndex
   readonly places: PlaceListings
@@ -14,17 +14,17 @@ export interface KeptLook {
 
 /** A person works in few projects at once. */
 const MOST_LOOKS = 4
-/** A bigger tree is kept on the disk alone. */
+/** A bigger tree is kept on disk only. */
 const MOST_FOLDERS = 50_000
 
 let kept: Map<string, KeptLook> | null = null
 
-/** From here on looks are kept in this process. */
+/** Enables keeping in this process. */
 export function keepLooks(): void {
   kept ??= new Map()
 }
 
-/** The last look for the same in the same place; it is the caller's now. */
+/** The last scan with the same facts; the caller owns it. */
 export function takeLook(stateDir: string, facts: MaskFacts): KeptLook | null {
   const name = nameOf(stateDir, facts)
   const look = kept?.get(name) ?? null
@@ -32,7 +32,7 @@ export function takeLook(stateDir: string, facts: MaskFacts): KeptLook | null {
   return look
 }
 
-/** Keeps a look that is closed. */
+/** Keeps a closed scan. */
 export function keepLook(stateDir: string, facts: MaskFacts, look: KeptLook): void {
   if (!kept || look.index.tree.size > MOST_FOLDERS) return
   const [oldest] = kept.keys()
@@ -40,7 +40,7 @@ export function keepLook(stateDir: string, facts: MaskFacts, look: KeptLook): vo
   kept.set(nameOf(stateDir, facts), look)
 }
 
-/** All that a look depends on, beside the disk. */
+/** Everything that a scan depends on, except the disk. */
 function nameOf(stateDir: string, { home, roots, deniedShapes, hideTracked = false }: MaskFacts): string {
   return JSON.stringify([stateDir, home, roots, deniedShapes, hideTracked])
 }

@@ -1,9 +1,11 @@
-/** Faults of a command that was allowed because of what this machine turned out not to be able to do. */
+/**
+ * Faults of commands that were allowed because of a feature that this kernel turned out to lack.
+ */
 
 import type { ProgramRules } from '../confine/confinement.ts'
 import { Fault } from '../system/fault.ts'
 
-/** What was allowed because each program is judged does not run without that. */
+/** A command that was allowed because each program is judged must not run without that. */
 export function withoutJudge({ every }: Pick<ProgramRules, 'every'>, cause: Fault | null): Fault {
   const [why, remedy] = every
     ? ['`every_program = true` needs it', 'Set `[security] every_program = false` to judge texts alone.']
@@ -14,7 +16,7 @@ export function withoutJudge({ every }: Pick<ProgramRules, 'every'>, cause: Faul
   })
 }
 
-/** What was allowed because of undo does not run without it. */
+/** A command that was allowed because of undo must not run without it. */
 export function withoutUndo(cause: Fault | null): Fault {
   return new Fault(
     'undo-unavailable',

@@ -1,4 +1,4 @@
-/** What a surface needs to run commands: the backend of this platform, and how a plan is shown. */
+/** Opens the backend of this platform, and describes plans. */
 
 import type { EgressRules } from '../egress/route/rules.ts'
 import { socketMeaning } from '../hosts/pattern.ts'
@@ -18,12 +18,12 @@ type BundleDescription = ReturnType<typeof import('../sandbox/bundles/schema.ts'
 
 export { formatPlan, type PlanReport, type Support }
 
-/** What a bundle gives; only `cordon bundles` shows it. */
+/** The content of a bundle, for `cordon bundles`. */
 export async function describeBundle(bundle: Bundle): Promise<BundleDescription> {
   return (await import('../sandbox/bundles/schema.ts')).describeBundle(bundle)
 }
 
-/** Signals that a wrapper passes on to its command, which decides what they mean. */
+/** Signals that a wrapper passes to its command. */
 export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
   'SIGINT',
   'SIGTERM',
@@ -35,18 +35,18 @@ export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
   'SIGTSTP',
 ]
 
-/** What decides about the sandbox. */
+/** The settings that choose the sandbox. */
 export interface OpenSettings {
   readonly backend: Pick<SandboxSettings['backend'], 'value'>
   readonly require?: Pick<SandboxSettings['require'], 'value'>
 }
 
-/** What the settings ask for where no one wrote anything. */
+/** The default settings. */
 export const BUILT_IN_BACKEND = { backend: { value: 'bwrap' } } as const
 
 /**
- * The sandbox of this platform that the settings ask for. No sandbox, no run. `commands`: what the caller has, where it is known.
- * The other backends are loaded where they are asked for: most starts have no use for them.
+ * The sandbox that the settings ask for; without one, nothing runs. `commands`: the caller's
+ * commands, if known. Other backends are loaded on demand.
  */
 export async function openBackend(
   { backend, require }: OpenSettings,
@@ -73,7 +73,7 @@ export async function openBackend(
   })
 }
 
-/** A plan with what holds of it on this machine. */
+/** A plan with the protections that this machine enforces. */
 export async function reportPlan(
   plan: Parameters<typeof describePlan>[0],
   backend: Backend,

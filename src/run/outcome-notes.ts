@@ -1,4 +1,4 @@
-/** What was stopped or put right while a command ran, in short sentences: the one summary of a run, for every surface. */
+/** Short notes on what was stopped or restored during a run: one summary for every surface. */
 
 import { posix } from 'node:path'
 import { summarize } from '../egress/route/event.ts'
@@ -9,10 +9,13 @@ import { namedOwnPorts, ownPortLine } from './network/own-ports.ts'
 import { servedLine } from './network/served-port.ts'
 import type { RunOutcome } from './runner.ts'
 
-/** A search through a tree opens every hidden file in it: the first few say it all. */
+/** A search opens every hidden file of a tree: the first few suffice. */
 const MAX_NOTES = 20
 
-/** The notes of a run: observed before inferred, each once. `stderr`: what to infer from, where it was not captured. */
+/**
+ * The notes of a run: observed before inferred, each once. `stderr`: the text for inference, if not
+ * captured.
+ */
 export function outcomeNotes(
   outcome: RunOutcome,
   stderr: string = outcome.result.stderr?.bytes.toString('utf8') ?? '',
@@ -36,14 +39,14 @@ export function outcomeNotes(
   return [...new Set(notes)].slice(0, 2 * MAX_NOTES)
 }
 
-/** Where husky, lefthook and pre-commit write: the install of a package does it in passing. */
+/** husky, lefthook and pre-commit write here during an install. */
 const HOOK_PLACES = [
   ['.git/hooks', /\/\.git\/hooks(?:\/|$)/],
   ['.husky', /\/\.husky(?:\/|$)/],
   ['core.hooksPath in .git/config', /\/\.git\/config$/],
 ] as const
 
-/** Names the setting and the remedy. A refused change of .git/config may have been about something else. */
+/** Names the setting and the remedy. A refused change of .git/config may have another cause. */
 function hookManagerNote({ result, plan }: RunOutcome): readonly string[] {
   const paths = result.violations.flatMap(({ kind, path = '' }) => (kind === 'change-refused' ? [path] : []))
   const place = HOOK_PLACES.find(([, pattern]) => paths.some((path) => pattern.test(path)))
@@ -55,7 +58,7 @@ function hookManagerNote({ result, plan }: RunOutcome): readonly string[] {
   ]
 }
 
-/** Ports of its own loopback that the command named, had no way to, and did not serve. */
+/** Ports on its loopback that the command named, did not serve and could not reach. */
 function unreachedPorts({ result, plan: { argv, network } }: RunOutcome): readonly string[] {
   const named = namedOwnPorts(argv)
   if (named.length === 0) return []
@@ -65,25 +68,25 @@ function unreachedPorts({ result, plan: { argv, network } }: RunOutcome): readon
   return named.filter((port) => !isOpen(port)).map((port) => ownPortLine(port, listening.has(port)))
 }
 
-/** The limit in the words that set it. */
+/** The limit as written in the settings. */
 function timeLimit(ms: number | undefined): string {
   return ms === undefined
     ? 'the time limit'
     : `the time limit of ${Math.round(ms / 100) / 10} s (command_timeout under [limits], seconds of the ring, or the call’s own)`
 }
 
-/** What could not be kept is said at once: it is not found out by the one who wants it back. */
+/** Lost changes are reported at once, not when a person wants them back. */
 export function lostNotes([first, ...more]: readonly string[]): readonly string[] {
   if (first === undefined) return []
   const others = more.length > 0 ? `, and so were ${more.length} more` : ''
   return [`${first} was too large to be kept or could not be read${others}: cordon undo cannot restore it`]
 }
 
-/** What programs keep for themselves, and make again: no one looks for it afterwards. */
+/** Caches and logs that programs create again: not worth a note. */
 const OWN_BUSINESS =
   /(?:^|\/)(?:\.?cache|caches|\.npm|_cacache|configstore|tmp|telemetry)\/|^\.local\/(?:state|share)\/|^\.(?:wget-hsts|viminfo|lesshst|rnd|\w+_history|\w+_logs?)$|[-_.](?:history|lock|log)$/i
 
-/** Where the home is the command's own, what it writes there goes with it. */
+/** Files in a private home are deleted with it. */
 export function leftBehindNotes(paths: readonly string[]): readonly string[] {
   const [first, ...more] = paths.filter((path) => !OWN_BUSINESS.test(path))
   if (first === undefined) return []
@@ -100,7 +103,7 @@ function cut(lines: readonly string[]): readonly string[] {
   return [...lines.slice(0, MAX_NOTES), `and ${lines.length - MAX_NOTES} more were stopped`]
 }
 
-/** More of a kind than these are one line: a command can plant 20,000 files, and a person reads the first. */
+/** More of a kind are folded into one line: a command can create 20,000 files. */
 const MOST_OF_A_KIND = 5
 
 function groupedMessages(findings: readonly QuarantineFinding[]): readonly string[] {

@@ -1,9 +1,15 @@
-/** Whether a command itself changed a path: what a person or another program did meanwhile is theirs (F8). */
+/**
+ * Decides whether a command itself changed a path, and not a person or another program meanwhile
+ * (F8).
+ */
 
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import type { JournalRecord } from '../undo/journal.ts'
 
-/** By the journal of its changes. In doubt it is the command's: by another name of the same file, or through a link that it made. */
+/**
+ * By the journal of its changes. In doubt it is the command's: another name of the file, or a link
+ * that it created.
+ */
 export function ownChanges(records: readonly JournalRecord[]): (path: string) => boolean {
   const touched = new Set<string>()
   const moved = new Set<string>()
@@ -24,7 +30,7 @@ export function ownChanges(records: readonly JournalRecord[]): (path: string) =>
     return false
   }
   return (path) => {
-    // A name that is not UTF-8 may be spelled in another way here.
+    // A name that is not UTF-8 may be spelled differently here.
     if (touched.has(path) || /[\ufffd\ud800-\udfff]/u.test(path) || isBelowOwn(path)) return true
     const real = realPath(path)
     return (real !== path && touched.has(real)) || written.has(Number(statOf(real)?.ino))

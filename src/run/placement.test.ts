@@ -84,7 +84,7 @@ describe('what a command is shown', () => {
     expect(place({ ...declared, envelope: [rule('src/deep/**'), rule('docs/**')] }).writes).toEqual([
       'project/src/deep',
     ])
-    // A grant outside the roots is for reading unless it is one for writing.
+    // A grant outside the roots is for reading unless it is a write grant.
     expect(place({ reads: rules(rule('src/**'), rule('~/notes/**')) })).toEqual({
       reads: ['home/notes', 'project/src'],
       writes: ['project/src'],

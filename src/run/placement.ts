@@ -1,4 +1,6 @@
-/** Where a command is placed: which directories and files its sandbox shows, and which of them it may change (O3). */
+/**
+ * Places a command: the directories and files that its sandbox shows, and those it may change (O3).
+ */
 
 import { dirname, join } from 'node:path'
 import type { Places } from '../confine/confinement.ts'
@@ -16,42 +18,48 @@ export interface Placement {
   readonly reads: readonly string[]
   /** Canonical paths shown read-write. */
   readonly writes: readonly string[]
-  /** Links outside the roots that grants name: their ends are among the rest, and commands know them by these names. */
+  /**
+   * Links outside the roots that grants name: their targets are placed too, and commands use the
+   * links.
+   */
   readonly links: readonly string[]
-  /** What stays as it is inside of what may be written. */
+  /** Paths that stay read-only inside writable ones. */
   readonly frozen: readonly string[]
-  /** Folders that are writable for the sake of single names in them. */
+  /** Folders that are writable for single names in them. */
   readonly partly: readonly PartlyWritable[]
 }
 
-/** A folder, and the paths below it that may be written: everything else in it stays as it is, and hidden where it was. */
+/**
+ * A folder with the paths below it that may be written: everything else in it stays read-only, or
+ * hidden.
+ */
 export interface PartlyWritable {
   readonly folder: string
   readonly paths: readonly string[]
 }
 
-/** What deny rules take away of what is shown, as it is now. */
+/** Existing paths that deny rules remove from the placement. */
 export interface Restriction {
   /** Existing paths that a deny rule hides from reading. */
   readonly hidden: readonly string[]
-  /** Existing paths that a deny rule, or the change envelope, keeps from being written. */
+  /** Existing paths that a deny rule, or the change envelope, makes read-only. */
   readonly frozen: readonly string[]
 }
 
-/** A pattern with file globs is shown, or hidden, file by file; beyond so many it has to be written as a directory. */
+/** Matches of a file glob at most; larger sets must be granted as a directory. */
 const MAX_EXPANDED = 20_000
-/** What is looked through for them: some seconds. */
+/** Visited entries at most, which take some seconds. */
 const MAX_VISITED = 2_000_000
-/** Names in a folder of which one is written: each of the others is a mount. */
+/** Siblings of a writable name at most: each is a mount. */
 const MAX_BESIDE = 2_000
 
-/** The places of a confinement that do not depend on the command. */
+/** The command-independent places of a confinement. */
 export type ProjectPlaces = Pick<
   Places,
   'roots' | 'read' | 'write' | 'writesRoots' | 'envelope' | 'readOnly' | 'opened'
 >
 
-/** Resolves on the disk what is shown and what may be written. */
+/** Resolves readable and writable paths on disk. */
 export function placeCommand(places: ProjectPlaces, files: Files): Placement {
   const { roots, envelope } = places
   const granted = (rules: readonly PathRule[]) => grantedPlaces(rules, roots, files)
@@ -70,12 +78,15 @@ export function placeCommand(places: ProjectPlaces, files: Files): Placement {
   }
 }
 
-/** Whether nothing may be written at a path, whatever grants it. */
+/** Whether a path stays read-only, whatever grants it. */
 export function isReadOnly({ readOnly }: Pick<Places, 'readOnly'>, path: string): boolean {
   return readOnly === 'all' || readOnly.some((place) => isInside(path, place))
 }
 
-/** Where single paths are to be written: names are made and removed in the folder above them, so that has to be writable. */
+/**
+ * Finds the parent folders of single writable paths: creating and removing names needs a writable
+ * folder.
+ */
 function partlyWritable(places: ProjectPlaces, writes: readonly string[], files: Files): readonly PartlyWritable[] {
   const { roots, envelope, opened } = places
   const folders = new Map<string, string[]>()
@@ -84,14 +95,14 @@ function partlyWritable(places: ProjectPlaces, writes: readonly string[], files:
     if (envelope !== null && !envelope.some(({ pattern }) => coversPath(pattern, path))) continue
     let folder = dirname(path)
     while (folder !== '/' && !files.exists(folder)) folder = dirname(folder)
-    // A link on the way that came up since points elsewhere.
+    // A link that appeared since points elsewhere.
     if (files.canonical(path) !== path || !roots.some((root) => isInside(folder, root))) continue
     folders.set(folder, [...(folders.get(folder) ?? []), path])
   }
   return [...folders].map(([folder, paths]) => ({ folder, paths })).sort((a, b) => (a.folder < b.folder ? -1 : 1))
 }
 
-/** What is named by the person and is a link of the person's. */
+/** Links that the person created and named. */
 function ownLinks(rules: readonly PathRule[], roots: readonly string[], files: Files): string[] {
   const named = rules.flatMap(({ pattern }) => {
     const place = literalPrefix(pattern)
@@ -100,12 +111,12 @@ function ownLinks(rules: readonly PathRule[], roots: readonly string[], files: F
   return unique(named.filter((path) => files.isLink(path)))
 }
 
-/** Where the paths lead that a command's own grant carries along. */
+/** Resolves the paths that a command's grant carries along. */
 export function placeCarried({ roots, carried }: Pick<Places, 'roots' | 'carried'>, files: Files): string[] {
   return carried.length === 0 ? [] : grantedPlaces(carried, roots, files)
 }
 
-/** The paths that write grants name by themselves: those stay open although they are protected (F8). */
+/** Paths that write grants name exactly: they stay writable although protected (F8). */
 export function namedForWriting(rules: readonly PathRule[], files: Files): string[] {
   return rules.flatMap(({ pattern }) => {
     if (pattern.files === null || !files.isDirectory(pattern.absolute)) return [pattern.absolute]
@@ -113,7 +124,7 @@ export function namedForWriting(rules: readonly PathRule[], files: Files): strin
   })
 }
 
-/** Finds what deny rules hide and freeze. Files come and go: what was found for one command says nothing about the next. */
+/** Finds paths that deny rules hide and freeze. Files come and go, so each command scans again. */
 export function restrictCommand(
   { roots, ...rules }: Pick<Places, 'roots' | 'hidden' | 'fixed'>,
   { reads, writes, partly }: Pick<Placement, 'reads' | 'writes' | 'partly'>,
@@ -130,7 +141,7 @@ export function restrictCommand(
   }
 }
 
-/** Rules of a project, in its working trees and clones as well. */
+/** The rules of a project, also in its working trees and clones. */
 function withCopies(rules: readonly PathRule[], roots: readonly string[], files: Files): readonly PathRule[] {
   const [root] = roots
   const own = root === undefined ? [] : rules.filter(({ pattern }) => isInside(literalPrefix(pattern), root))
@@ -142,7 +153,7 @@ function withCopies(rules: readonly PathRule[], roots: readonly string[], files:
   ]
 }
 
-/** What lies in a folder, as few names as possible, beside some places in it. */
+/** The entries of a folder, as few names as possible, without some places in it. */
 function entriesBeside(folder: string, places: readonly string[], files: Files): string[] {
   if (places.some((place) => isInside(folder, place))) return []
   const names = files.list(folder)
@@ -156,8 +167,8 @@ function entriesBeside(folder: string, places: readonly string[], files: Files):
 }
 
 /**
- * Where grants lead, with every link followed. A link inside the roots may be the work of a command: it points nowhere that the
- * grants do not lead by themselves. One outside is the person's own.
+ * The resolved places of grants. A link inside the roots may be a command's work: it adds only
+ * places that are granted themselves. A link outside is the person's.
  */
 function grantedPlaces(rules: readonly PathRule[], roots: readonly string[], files: Files): string[] {
   const places = rules
@@ -170,19 +181,19 @@ function grantedPlaces(rules: readonly PathRule[], roots: readonly string[], fil
   return unique(places)
 }
 
-/** The existing places that a grant's pattern stands for: a directory as a whole, or the files it matches. */
+/** The existing places of a pattern: a directory as a whole, or its matching files. */
 function expand(pattern: PathPattern, files: Files): string[] {
   const prefix = literalPrefix(pattern)
   if (!files.exists(prefix)) return []
   const wholeTree = pattern.segments.at(-1) === '**' && pattern.segments.filter(isGlob).length === 1
   const anyFile = pattern.files === null || pattern.files.some((file) => file === '*' || file === '**')
   if ((wholeTree && anyFile) || (!isGlob(pattern.absolute) && pattern.files === null)) return [prefix]
-  // A directory whose files are narrowed by name is not itself one of them.
+  // A directory with a file filter does not match itself.
   const isFile = pattern.files === null || !files.isDirectory(prefix)
   return matchesBelow(prefix, files, (path) => coversPath(pattern, path) && (isFile || path !== prefix))
 }
 
-/** What rules match, wherever it is: what the sandbox shows beside the grants (the system, a bundle's places) is denied like these. */
+/** Matches of deny rules anywhere: system and bundle places are denied too. */
 function denied(rules: readonly PathRule[], files: Files): string[] {
   const found = new Set<string>()
   for (const { pattern } of rules) {
@@ -196,7 +207,7 @@ function denied(rules: readonly PathRule[], files: Files): string[] {
   return [...found]
 }
 
-/** The paths below a directory that match, the directory itself first; links are not followed. */
+/** The matching paths below a directory, itself first; links are not followed. */
 function matchesBelow(directory: string, files: Files, matches: (path: string) => boolean): string[] {
   const found = matches(directory) ? [directory] : []
   const folders = files.isLink(directory) ? [] : [directory]

@@ -1,4 +1,4 @@
-/** Command texts: planned, confined, run part by part; in the background with handles that end with the session. */
+/** Plans, confines and runs command texts part by part; background handles end with the session. */
 
 import { type CallReach, type Confinement, confine, type Decided, type Narrowing } from '../confine/confinement.ts'
 import { type CommandGroup, planText, type TextPlan } from '../confine/text-plan.ts'
@@ -15,7 +15,7 @@ import { outcomeNotes } from './outcome-notes.ts'
 import type { CommandRunner, RunIo, RunOutcome } from './runner.ts'
 import type { UndoCover } from './undo-cover.ts'
 
-/** What commands are confined by at this moment. */
+/** The confinement settings of this moment. */
 export interface Scope {
   readonly loaded: LoadedPolicy
   readonly facts: SessionFacts
@@ -23,20 +23,20 @@ export interface Scope {
 }
 
 export interface CommandPortOptions {
-  /** Whose commands they are, for undo. */
+  /** The session that owns the commands, for undo. */
   readonly session?: string
   readonly scope: () => Scope
   readonly runner: CommandRunner
-  /** Where the streams of a command in the foreground go. */
+  /** The streams of a foreground command. */
   readonly io: RunIo
   readonly home: string
-  /** Told what undo turned out not to cover. */
+  /** Records gaps that undo turned out to have. */
   readonly cover: UndoCover
 }
 
-/** What one call's commands may reach, and who hears how they came out. */
+/** The grants of one call's commands, and the listeners for their outcome. */
 export interface CommandCall {
-  /** The command as it was decided, with what was found out about it then: nothing else is run. */
+  /** The decided command with the facts of the decision: nothing else runs. */
   readonly decided: {
     readonly command: string
     readonly facts: ShellFacts | null
@@ -45,15 +45,15 @@ export interface CommandCall {
   }
   readonly reach: CallReach
   readonly heard: (outcome: RunOutcome) => void
-  /** The same for a command in the background, after the call itself has ended. */
+  /** The same for a background command, after the call has ended. */
   readonly heardLater?: (outcome: RunOutcome) => void
 }
 
 /** The commands of one session. */
 export interface SessionCommands {
-  /** The port as one call sees it. */
+  /** The port for one call. */
   forCall(call: CommandCall): CommandPort
-  /** The confinement of a program that Cordon itself starts, such as the script of a tool. */
+  /** The confinement of a program that Cordon itself starts, such as a tool's script. */
   confine(decided: Decided, narrowing: readonly Narrowing[]): Confinement
   run(confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome>
   close(): Promise<void>
@@ -153,7 +153,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
         background.start(
           command,
           (io) => {
-            // It may serve while it runs: one sandbox, and the hosts of the whole.
+            // It may serve while it runs: one sandbox, with the hosts of the whole.
             const { whole, wholeNote } = plan(command, how, call)
             if (wholeNote !== null) io.onNotice?.(wholeNote)
             return launchGroup(whole, whole.text, how, call, io)
@@ -186,7 +186,7 @@ function resultOf(outcome: RunOutcome): CommandResult {
   }
 }
 
-/** What two commands one after the other come to. */
+/** The combined result of two commands in sequence. */
 function joined(before: CommandResult | null, after: CommandResult): CommandResult {
   if (before === null) return after
   return {

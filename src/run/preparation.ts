@@ -1,4 +1,4 @@
-/** Makes a command's plan: places it, looks for the secrets and the protected paths, and holds what must stay. */
+/** Completes a command's plan: places it, scans for secrets and protected paths, and pins them. */
 
 import type { Confinement } from '../confine/confinement.ts'
 import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
@@ -30,42 +30,45 @@ import type { ProxySettings } from './network/network.ts'
 import { isReadOnly, namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import { TEMPORARY } from './temporary.ts'
 
-/** A plan of which the layout is known. */
+/** A plan whose placement is known. */
 export interface Preparing extends Omit<PlanUnderway, 'complete'> {
   complete(): Prepared
 }
 
-/** The plan, with who looks after what it must not change. */
+/** The plan, with the guard of its protected paths. */
 export interface Prepared {
   readonly plan: SandboxPlan
   readonly guard: GuardedRun
   readonly recovered: readonly QuarantineFinding[]
   readonly movable: Movable
   readonly held: HeldChanges | null
-  /** Credentials for which the command sees placeholders. */
+  /** Credentials that the command sees as placeholders. */
   readonly tokens: readonly GitToken[]
 }
 
-/** What there is for this command besides its confinement. */
+/** The facilities of this command, beside its confinement. */
 export interface Means {
-  /** The way out; null without one. */
+  /** The proxy; null without network. */
   readonly proxy: ProxySettings | null
   readonly arrangement: Arrangement | null
-  /** Whether changes go through the init here, asked when the plan is completed. */
+  /** Whether the init performs changes; read when the plan is completed. */
   readonly holdsChanges: () => boolean
-  /** Whether program starts are judged here, asked at the same time. */
+  /** Whether program starts are judged; read at the same time. */
   readonly judges: () => boolean
   readonly terminal: TerminalSize | null
-  /** Told of every port on which it listens: somebody is there to answer. */
+  /** Reports every port on which it listens: a person can answer. */
   readonly reportsPorts: boolean
-  /** What it looks for in vain is told with the result (`cordon learn`). */
+  /** Reports missing paths with the result (`cordon learn`). */
   readonly learns: boolean
 }
 
-/** What a confinement shows of the machine, whatever command runs in it: looked through once, and kept for the next one. */
+/**
+ * The view of the machine for one confinement, whatever the command: scanned once, and kept for the
+ * next.
+ */
 export class Site {
   readonly hidden: HiddenPaths
-  /** What each of the commands that run now could move of the secrets. */
+  /** The secrets that each running command could move. */
   readonly running: Set<Movable> = new Set()
   readonly #machine: Machine
   readonly #files: Files
@@ -87,7 +90,7 @@ export class Site {
     this.#guard = new ProjectGuard(this.hidden.tree, machine.stateDir, (run) => ownOfRun(machine.stateDir, run))
   }
 
-  /** All that a site depends on: what differs from one command to the next is not part of it. */
+  /** Everything that a site depends on, without what differs between commands. */
   static keyOf({ root, places }: Confinement): string {
     const { baseline, roots, writesRoots, readOnly, opened, masks } = places
     const rules = [places.read, places.write, places.envelope, places.hidden, places.fixed].map(
@@ -97,7 +100,7 @@ export class Site {
     return JSON.stringify([root, baseline, roots, writesRoots, readOnly, opened, masks, rules])
   }
 
-  /** Whether a command would see a canonical path, secrets aside. */
+  /** Whether a command would see a canonical path, ignoring secrets. */
   sees({ places }: Confinement): (path: string) => boolean {
     const { home } = this.#machine
     const baseline = { none: [], system: SYSTEM_PATHS, permissive: [...SYSTEM_PATHS, home], all: ['/'] }
@@ -106,7 +109,7 @@ export class Site {
     return (path) => shown.some((place) => isInside(path, place))
   }
 
-  /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
+  /** Starts a plan with a scan for the secrets and the protected paths; the result completes it. */
   begin(confinement: Confinement, argv: readonly string[], means: Means): Preparing {
     const { root, standsFor, cwd, places, network, environment, limits, undo } = confinement
     const { proxy, arrangement, holdsChanges, judges, terminal, reportsPorts, learns } = means
@@ -134,7 +137,7 @@ export class Site {
         const kept = { argv, ...(undo.session !== null && { session: undo.session }), relies: undo.relies ?? undefined }
         const { stateDir } = this.#machine
         changes = holdsChanges() ? new HeldChanges(facts, guard, stateDir, kept, free) : null
-        // One that began meanwhile may have moved what was being looked for.
+        // A command that started meanwhile may have moved a secret.
         this.hidden.requireAll(hidden, this.#moving(guard.alive))
         const { masks, held, identities, faces, replaced } = hidden
         const seen = this.#variables(environment, {
@@ -144,8 +147,8 @@ export class Site {
         const own = arrangement?.home
         const env =
           own !== undefined && planLayout(layout).scratch.includes(seen.HOME ?? '') ? { ...seen, HOME: own } : seen
-        // A port that may be served and reached is the command's own, unless a server has it already,
-        // such as one in the background.
+        // A port that may be served and reached belongs to the command, unless a server already has
+        // it, for example in the background.
         const both = network.ports.filter((port) => proxy?.proxyPorts.some((one) => one.port === port))
         const listening = both.length === 0 ? new Set<number>() : listeningPorts()
         const isServed = (port: number) => both.includes(port) && listening.has(port)
@@ -158,7 +161,7 @@ export class Site {
           gid: process.getgid?.() ?? 0,
           masks,
           maskIdentities: identities,
-          // Where nothing can stand in for a file, a hidden one is refused, whatever was committed.
+          // Without file replacement a hidden file is refused, even if committed.
           ...(shows && { maskFaces: faces, replaced }),
           held,
           pins: [...guard.pins, ...this.#frozen(root).map((path) => ({ path, mode: 'read-only' as const }))],
@@ -184,26 +187,26 @@ export class Site {
         throw error
       }
     }
-    // At a terminal somebody can agree to a port, which then has to be handed out.
+    // At a terminal a person can agree to a port, which needs the sockets.
     const sockets = proxy !== null || network.ports.length > 0 || (reportsPorts && terminal !== null)
     return { layout: () => planLayout(layout), limits, sockets, complete, ...(arrangement && { arrangement }) }
   }
 
-  /** Which program starts matter, and which connections. */
+  /** The program starts and connections to judge. */
   #programLines({ programs, network }: Confinement, path: string, hasWayOut: boolean): readonly string[] {
     const lines = programTable(programs, path)
     const tells = hasWayOut && this.#backend.capabilities.has('told-callers')
-    // Starts that nothing is judged by are not looked at for the sake of names alone.
+    // Starts are not inspected for names alone.
     return tells && (network.held !== null || lines.length > 0) ? [...lines, ...callerLines(network.held, path)] : lines
   }
 
-  /** What may be written, at least in part. */
+  /** Places that are at least partly writable. */
   get #writes(): readonly string[] {
     const { writes, partly } = this.#placement
     return [...writes, ...partly.map(({ folder }) => folder)]
   }
 
-  /** What is shown to one command; `free`: where its changes are its tools' own business. */
+  /** The places of one command; `free`: its tools keep private state there. */
   #shown(
     { places }: Pick<Confinement, 'places'>,
     trust?: string,
@@ -232,7 +235,7 @@ export class Site {
     }
   }
 
-  /** The variables that the command sees; `fixed` are those of the way out. */
+  /** The variables of the command; `fixed` are those of the proxy. */
   #variables(
     { allowlist, declared, denied, defaults, fixed }: Confinement['environment'],
     place: { readonly fixed: Readonly<Record<string, string>>; readonly temporary: string },
@@ -249,19 +252,25 @@ export class Site {
     }).variables
   }
 
-  /** Cordon's configuration, where the person's skills in it are shown: private, with nothing but those. A mask would hide them as well. */
+  /**
+   * A private directory over Cordon's configuration, with only the person's skills. A mask would
+   * hide them too.
+   */
   #privateOwn(): string[] {
     const own = this.#files.canonical(this.#machine.configDir)
     const { reads, writes } = this.#placement
     return [...reads, ...writes].some((path) => path !== own && isInside(path, own)) ? [own] : []
   }
 
-  /** What commands that run now, here or in other processes, could move of the secrets. */
+  /** Secrets that running commands could move, in any process. */
   #moving(alive: readonly TreeBaseline[]): readonly Movable[] {
     return [...this.running, ...alive.map((baseline) => baseline.movable ?? {})]
   }
 
-  /** What deny rules freeze, folders on PATH, and Cordon itself where it is installed among the project's packages or was built there. */
+  /**
+   * Paths frozen by deny rules, folders on PATH, and Cordon itself if installed or built in the
+   * project.
+   */
   #frozen(root: string): string[] {
     const programs = [ownPackage(this.#files), ownCheckout(root, this.#files)].filter((one) => one !== null)
     const { frozen } = this.#placement
@@ -278,13 +287,13 @@ export class Site {
       named: namedForWriting(places.write, this.#files),
       denied: deniedNames(root, places.fixed),
       hosts: network.remotes,
-      // A folder that holds the project itself cannot be closed.
+      // A folder that contains the project cannot be closed.
       homeLinks: homeLinks(home, configDir).filter(({ path }) => !isInside(root, path)),
       own: { configDir, stateDir, manifestPath },
     }
   }
 
-  /** In the place of the machine's resolvers, which no one inside could reach. */
+  /** Replaces the machine's resolvers, which are unreachable inside. */
   #nameSettings(): readonly StandIn[] {
     return [{ path: NAME_SETTINGS, source: nameFile(this.#machine.cacheDir) }]
   }
@@ -294,7 +303,10 @@ export class Site {
   }
 }
 
-/** A linked worktree at the root keeps its objects in the main repository: written where something of the root is, else read. */
+/**
+ * A linked worktree keeps its objects in the main repository: writable if part of the root is, else
+ * readable.
+ */
 function withWorktree(placed: Placement, root: string): Placement {
   const objects = worktreeDirectories(root)
   if (objects.length === 0) return placed
@@ -304,7 +316,7 @@ function withWorktree(placed: Placement, root: string): Placement {
     : { ...placed, reads: [...placed.reads, ...objects] }
 }
 
-/** What a rule keeps from being written by its name alone, in every folder: the proxy knows it before it is there. */
+/** Names that a rule makes read-only in every folder: the broker knows them before they exist. */
 function deniedNames(root: string, rules: readonly PathRule[]): string[] {
   return rules
     .map(({ pattern: { absolute, files } }) => (files === null && absolute.startsWith(`${root}/**/`) ? absolute : ''))

@@ -1,4 +1,4 @@
-/** The program starts of one command: judged while it runs, and reported with its result. */
+/** Judges the program starts of one command while it runs, and reports them with its result. */
 
 import { posix } from 'node:path'
 import type { ProgramRules } from '../confine/confinement.ts'
@@ -11,27 +11,27 @@ import { programViolation, type Violation } from '../sandbox/violation.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import { type RecordedTree, ranPrograms } from './ran-programs.ts'
 
-/** Refusals that are reported; a loop can make any number. */
+/** Reported refusals at most; a loop can cause any number. */
 const MOST_REPORTED = 50
 
-/** Words of a program in the list of those that started another. */
+/** Words per program in the list of ancestors. */
 const SHOWN_WORDS = 3
 
-/** A program start that a person is asked about. */
+/** A question about a program start. */
 export interface ProgramQuestion {
-  /** Its words as one text that a shell would read as the same words. */
+  /** Its words as shell text. */
   readonly command: string
   readonly cwd: string
-  /** By which programs it was started, the first one first. */
+  /** The programs that started it, the first one first. */
   readonly startedBy: readonly string[]
   readonly ruling: Ruling
   readonly signal: AbortSignal
 }
 
-/** A text says why not. */
+/** A text is the reason for a no. */
 export type AskProgram = (question: ProgramQuestion) => Promise<true | string>
 
-/** Judges the starts of one run. */
+/** Judges the program starts of one run. */
 export class ProgramStarts {
   readonly #rules: ProgramRules & Pick<StartScene, 'home' | 'path'>
   readonly #ask: AskProgram | null
@@ -43,7 +43,7 @@ export class ProgramStarts {
     this.#ask = ask
   }
 
-  /** Whether a person may be asked while a command runs. */
+  /** Whether a person can be asked during the run. */
   get asks(): boolean {
     const { policy, changing, every } = this.#rules
     return (
@@ -60,7 +60,7 @@ export class ProgramStarts {
       this.#refuse(start, `${ruling.reason.message}${nobody}`)
       return false
     }
-    // The same words in the same place are one question for the whole command.
+    // The same words in the same place are asked once per command.
     const key = JSON.stringify([start.file, start.cwd, start.argv, start.cut])
     const known = this.#answers.get(key)
     if (known !== undefined) return known
@@ -83,12 +83,12 @@ export class ProgramStarts {
     return answer === true
   }
 
-  /** What ran, for the record. */
+  /** The programs that ran, for the audit log. */
   ran(result: Pick<LaunchResult, 'programs'>): RecordedTree | null {
     return ranPrograms(result)
   }
 
-  /** What was refused, each once. */
+  /** The refused starts, each once. */
   refused(): readonly Violation[] {
     return [...this.#refused.values()]
   }
@@ -105,15 +105,15 @@ export class ProgramStarts {
   }
 }
 
-/** The programs above a start, the first one first, without the shell that runs the command itself. */
+/** The ancestors of a start, the first one first, without the shell of the command itself. */
 function startedBy({ chain }: ProgramStart): readonly string[] {
   const above = chain.toReversed().filter((text, index) => index > 0 || !text.startsWith('/bin/bash -c -- '))
-  // A process that has forked still has the words of its parent.
+  // A forked process still has its parent's words.
   const shown = above.map(shorten)
   return shown.filter((text, index) => text !== shown[index - 1])
 }
 
-/** `bash scripts/release.sh x` is its script, inline code is left out. */
+/** `bash scripts/release.sh x` becomes its script; inline code is omitted. */
 function shorten(text: string): string {
   const [program = '', ...words] = text.split(' ')
   const name = posix.basename(program)

@@ -1,4 +1,7 @@
-/** The quarantine, for surfaces: what commands left that would run code on this machine, and restoring it. */
+/**
+ * The quarantine, for surfaces: files of commands that could run code on this machine, and how to
+ * restore them.
+ */
 
 import { chmodSync, cpSync, lstatSync, renameSync, rmSync } from 'node:fs'
 import { type QuarantinedFile, readable } from '../sandbox/quarantine/list.ts'
@@ -8,8 +11,9 @@ import { HeldPlaces, MovedPlace } from '../undo/held-place.ts'
 export { listQuarantine, type QuarantinedFile, readable } from '../sandbox/quarantine/list.ts'
 
 /**
- * Restores one. What is at its path now is replaced only when told. Its own rights return, so a person should have looked
- * at it first: it is there because it would run code. No link is followed: a command may have put one where the folder was.
+ * Restores one. `force` replaces the current file. It regains its own mode, so a person should have
+ * read it first: it could run code. Links are not followed: a command may have replaced the folder
+ * by one.
  */
 export function restoreQuarantined(entry: QuarantinedFile, force: boolean): void {
   const places = new HeldPlaces()
@@ -24,7 +28,7 @@ export function restoreQuarantined(entry: QuarantinedFile, force: boolean): void
   }
 }
 
-/** Throws where a folder on the way to what is compared or restored is a link by now. */
+/** Throws if a folder above the compared or restored path is now a link. */
 export function requirePlace(entry: QuarantinedFile): void {
   const places = new HeldPlaces()
   try {

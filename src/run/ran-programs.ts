@@ -1,4 +1,4 @@
-/** The programs that a command ran, as the record has them: names, and hashes of their words. */
+/** The programs that a command ran, for the audit log: names, and hashes of their words. */
 
 import { posix } from 'node:path'
 import type { LaunchResult } from '../sandbox/backend.ts'
@@ -30,7 +30,7 @@ export function ranPrograms({ programs }: Pick<LaunchResult, 'programs'>): Recor
 function treeOf(list: readonly RanProgram[]): RecordedProgram[] {
   return list.map((program, at) => {
     const before = list.slice(0, at)
-    // A process that runs another program in its own place started that one.
+    // A process that execs another program started that one.
     const replaced = before.findLastIndex(({ pid }) => pid === program.pid)
     const by = replaced >= 0 ? replaced : before.findLastIndex(({ pid }) => pid === program.parent)
     const words = sha256(JSON.stringify(program.words)).slice(0, HASH_LENGTH)
@@ -38,7 +38,7 @@ function treeOf(list: readonly RanProgram[]): RecordedProgram[] {
   })
 }
 
-/** A script is named instead of its interpreter. */
+/** A script replaces its interpreter. */
 function nameOf({ name, words }: RanProgram): string {
   const [, script = ''] = words
   const isScript = isInterpreterName(name) && script !== '' && !script.startsWith('-')

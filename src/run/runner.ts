@@ -1,4 +1,6 @@
-/** Runs commands in the sandbox: each is prepared, launched, and settled before its result is reported. */
+/**
+ * Runs commands in the sandbox: prepares, launches and settles each before reporting its result.
+ */
 
 import { posix } from 'node:path'
 import type { Confinement } from '../confine/confinement.ts'
@@ -25,7 +27,7 @@ import { type Prepared, type Preparing, Site } from './preparation.ts'
 import type { AskProgram, ProgramStarts } from './program-starts.ts'
 import type { RecordedTree } from './ran-programs.ts'
 
-/** A command that ran, with everything that was stopped or put right on the way. */
+/** A command that ran, with everything that was stopped or restored. */
 export interface RunOutcome {
   /** The patterns that granted it. */
   readonly grants: readonly string[]
@@ -33,49 +35,49 @@ export interface RunOutcome {
   readonly plan: SandboxPlan
   readonly findings: readonly QuarantineFinding[]
   readonly maskChanges: readonly MaskChange[]
-  /** What it changed, and what it was kept from changing; null where changes do not go through the init. */
+  /** Its changes and refused changes; null if the init does not perform changes. */
   readonly changes: CommandChanges | null
-  /** The programs that ran; null where starts are not judged. */
+  /** The programs that ran; null if starts are not judged. */
   readonly programs: RecordedTree | null
-  /** The decisions of the way out, each kind once with a count. */
+  /** The proxy's decisions, each kind once with a count. */
   readonly egress: readonly EgressEvent[]
   /** The listed ports on which it served. */
   readonly served: readonly ServedPort[]
-  /** Registries of its bundles that have changed since they were signed, in words. */
+  /** Bundle registries that changed since they were signed, in words. */
   readonly drift: string | null
 }
 
-/** A command that is on its way, with who watches its secrets. */
+/** A running command, with the guard of its secrets. */
 interface Begun extends Prepared {
   readonly watch: MaskWatch
 }
 
-/** Faults of a secret, a protected path or a shown place that is not where it was seen. */
+/** Faults of a secret, a protected path or a shown place that moved. */
 const MOVED: ReadonlySet<string> = new Set(['mask-moved', 'pin-moved', 'place-moved'])
 
-/** The streams of a command, and who is told of what it does while it runs. */
+/** The streams of a command, and the listeners for its events. */
 export interface RunIo extends LaunchIo {
-  /** Told at once what a person may want to know: where the command's server is to be found. */
+  /** Receives notices at once, such as the address of the command's server. */
   readonly onNotice?: (line: string) => void
-  /** What the command looks for in vain is told with the result (`cordon learn`). */
+  /** Reports missing paths with the result (`cordon learn`). */
   readonly learns?: boolean
 }
 
 export interface RunnerOptions extends Partial<Pick<NetworkOptions, 'ask' | 'resolver' | 'upstream'>> {
-  /** Who is asked about a program that a running command starts; without it, what asks is refused. */
+  /** Asks about a program that a running command starts; without it, such starts are refused. */
   readonly askProgram?: AskProgram
-  /** What the session has sent to hosts with limits. */
+  /** The session's traffic to hosts with limits. */
   readonly usage?: HostUsage
-  /** Somebody is there to be asked about every host: a command without any has a way out, too. */
+  /** A person can be asked about every host, so a command without hosts gets a proxy too. */
   readonly asksAlways?: boolean
-  /** Told how far a long look for secrets is: how many folders, and null at its end. */
+  /** Reports the progress of a long scan for secrets: folders, and null at its end. */
   readonly onLook?: (folders: number | null) => void
 }
 
-/** Sites and networks that are kept for the next command; making a site looks through the whole project. */
+/** Sites and networks kept for the next command; creating a site scans the whole project. */
 const MOST_KEPT = 3
 
-/** Runs commands: a confinement, the words and the streams, and nothing else. */
+/** Runs commands: takes a confinement, the words and the streams, and nothing else. */
 export class CommandRunner {
   readonly #machine: Machine
   readonly #files: Files
@@ -85,7 +87,7 @@ export class CommandRunner {
   readonly #sites = new Map<string, { readonly site: Site; users: number }>()
   readonly #networks = new Map<string, SessionNetwork>()
   #expected: { readonly confinement: Confinement; readonly preparing: Preparing } | null = null
-  /** Whether changes go through the init here. */
+  /** Whether the init performs changes. */
   #holdsChanges: boolean
   /** Whether program starts are judged here. */
   #judgesPrograms: boolean
@@ -99,12 +101,12 @@ export class CommandRunner {
     this.#judgesPrograms = backend.capabilities.has('judged-programs')
   }
 
-  /** Whether a command would see a canonical path, secrets aside. */
+  /** Whether a command would see a canonical path, ignoring secrets. */
   sees(confinement: Confinement): (path: string) => boolean {
     return this.#site(confinement).site.sees(confinement)
   }
 
-  /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
+  /** The plan of a command, as `cordon run --plan` shows it. Nothing is started. */
   async plan(confinement: Confinement, argv: readonly string[], io: RunIo = {}): Promise<SandboxPlan> {
     const arrangement = await this.#arrange(confinement)
     try {
@@ -119,7 +121,7 @@ export class CommandRunner {
     }
   }
 
-  /** Runs a command; resolves once it and everything it left behind is settled. */
+  /** Runs a command; resolves once it and all it left behind is settled. */
   async run(confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome> {
     const entry = this.#site(confinement)
     entry.users++
@@ -127,7 +129,8 @@ export class CommandRunner {
       return await this.#attempt(entry.site, confinement, argv, io)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
-      // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
+      // Without Landlock or a seccomp listener, planted files are settled after the run, as on
+      // older kernels.
       if (error.code === 'changes-broker' && this.#holdsChanges) {
         this.#holdsChanges = false
         if (confinement.undo.relies === 'undo') throw (await rareFaults()).withoutUndo(error)
@@ -136,7 +139,7 @@ export class CommandRunner {
         this.#judgesPrograms = false
         if (confinement.programs.required) throw (await rareFaults()).withoutJudge(confinement.programs, error)
       }
-      // Something was moved between the look and the mounts: look again, once.
+      // A path moved between the scan and the mounts: scan again, once.
       else if (!MOVED.has(error.code)) throw error
       return await this.#attempt(entry.site, confinement, argv, io)
     } finally {
@@ -145,7 +148,7 @@ export class CommandRunner {
     }
   }
 
-  /** A run under this very confinement is likely to come, once it is decided: its place may be made ready meanwhile. */
+  /** Prepares a sandbox for a run under this confinement that is about to be decided. */
   expect(confinement: Confinement, argv: readonly string[], io: RunIo): void {
     if (this.#hasWayOut(confinement) || this.#backend.arrange) return
     const { site } = this.#site(confinement)
@@ -212,7 +215,7 @@ export class CommandRunner {
     try {
       const result = await this.#backend.launch({ ...preparing, complete }, launchIo)
       await ports.closed()
-      // Connections that were open until now are told of as well.
+      // Open connections are reported too.
       if (underway.proxy) await network?.closeProxy(underway.proxy)
       underway.proxy = null
       if (result.asked.length > 0) {
@@ -230,7 +233,7 @@ export class CommandRunner {
       ]
       const maskChanges = watch
         .close(hidden.inProject(), result.exitCode !== 0)
-        // A project of nothing but secrets is not for anybody to remove.
+        // A project that consists of secrets must not be removed.
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
       return {
         grants: confinement.grants,
@@ -254,7 +257,7 @@ export class CommandRunner {
       await ports.closed()
       if (!settled) {
         begun?.watch.close([])
-        // What a sandbox that broke down had kept by then is all there is of it.
+        // All that remains of a failed sandbox are the changes kept by then.
         const changes = begun?.held?.end()
         begun?.guard.end(changes?.isOwn)
       }
@@ -310,7 +313,7 @@ export class CommandRunner {
     })
   }
 
-  /** Whether connections are judged by the program that makes them. */
+  /** Whether connections are judged by their program. */
   get tellsCallers(): boolean {
     return this.#judges && this.#backend.capabilities.has('told-callers')
   }
@@ -326,7 +329,7 @@ export class CommandRunner {
     return this.#holdsChanges && this.#judgesPrograms
   }
 
-  /** What judges program starts is only loaded where one can be refused. */
+  /** Loaded only if a program start can be refused. */
   async #judgeOf({ programs }: Confinement, path: () => string): Promise<ProgramStarts | null> {
     if (!this.#judges || programTable(programs, '').length === 0) return null
     const { ProgramStarts } = await import('./program-starts.ts')
@@ -343,7 +346,7 @@ export class CommandRunner {
     return { ...rules, ownAddresses: this.#machine.ownAddresses() }
   }
 
-  /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
+  /** Loaded only for a command with network: it costs more than the sandbox itself. */
   async #proxySettings(confinement: Confinement, arrangement: Arrangement | null): Promise<ProxySettings | null> {
     if (!this.#hasWayOut(confinement)) return null
     const { secrets, caFiles, parent } = confinement.network
@@ -367,12 +370,12 @@ export class CommandRunner {
     return made.settings(this.#withAddresses(confinement), arrangement?.proxy ?? null)
   }
 
-  /** On a system without namespaces: the folder and the port that the plan has to name. */
+  /** Without namespaces: the folder and the port that the plan must name. */
   async #arrange(confinement: Confinement): Promise<Arrangement | null> {
     return (await this.#backend.arrange?.({ network: this.#hasWayOut(confinement) })) ?? null
   }
 
-  /** Registries of the bundles that have changed since they were signed, in words. */
+  /** Bundle registries that changed since they were signed, in words. */
   async #drift({ root, bundles: { applied, signed } }: Confinement): Promise<string | null> {
     if (!applied.some(({ bundle }) => bundle.registries.length > 0)) return null
     const { driftLine, registryDrift } = await import('../project/registries/drift.ts')
@@ -381,14 +384,14 @@ export class CommandRunner {
   }
 }
 
-/** One CA and one broker for all who have the same secrets put in. */
+/** Runs with the same brokered secrets share a CA and a broker. */
 function networkKey({ network: { secrets, caFiles, parent } }: Confinement): string {
   return JSON.stringify([secrets, caFiles, parent])
 }
 
 const rareFaults = () => import('./missing-kernel.ts')
 
-/** One line for a run: installed packages and local clones share files by the thousand. */
+/** One line for a run: installed packages and local clones share thousands of files. */
 function apartFindings(paths: readonly string[], cwd: string): QuarantineFinding[] {
   const [first] = paths
   if (first === undefined) return []
@@ -398,7 +401,7 @@ function apartFindings(paths: readonly string[], cwd: string): QuarantineFinding
   return [{ path: first, action: 'told', message, kept: null }]
 }
 
-/** It may as well be the person's own work of this moment, so it stays. */
+/** The file stays, because the person may have just created it. */
 function madeFinding(path: string): QuarantineFinding {
   const message = `${path} may not be written, by a rule of the manifest, and appeared while the command ran: check it, and remove it if it is not yours.`
   return { path, action: 'failed', message, kept: null }

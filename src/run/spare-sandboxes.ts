@@ -1,3 +1,3 @@
-/** Sandboxes prepared ahead, for a process that serves one command after another. */
+/** Keeps spare sandboxes for a process that serves one command after another. */
 
 export { keepSpares, prepareSpare, secondsAhead } from '../sandbox/bwrap/launch-blocking.ts'

@@ -1,22 +1,28 @@
-/** What may be said of a command's variables before it runs: its folder for temporary files, and its charset. */
+/**
+ * Predicts two variables of a command before it runs: its folder for temporary files, and its
+ * charset.
+ */
 
 import { matchSegment } from '../files/glob.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { foreignCharsets } from '../shell/read/unreadable-text.ts'
 import type { Machine } from '../system/machine.ts'
 
-/** A private /tmp, as every sandbox has one. */
+/** The private /tmp of every sandbox. */
 export const TEMPORARY = '/tmp'
 
-/** What TMPDIR will be for a command that Cordon runs; null where the manifest takes the variable away, or it is made for each command. */
+/**
+ * The TMPDIR of a command that Cordon runs; null if the manifest removes the variable, or it
+ * differs for each command.
+ */
 export function temporaryOf({ sandbox }: LoadedPolicy): string | null {
   if (process.platform === 'darwin') return null
   return sandbox.envDenied.some(({ value }) => matchSegment(value, 'TMPDIR')) ? null : TEMPORARY
 }
 
 /**
- * True where commands may run in another charset than UTF-8 or C: the manifest names a variable that says so, or it is the
- * host that sets its commands' variables (`inside`).
+ * Whether commands may run in a charset other than UTF-8 or C: the manifest names such a variable,
+ * or the host sets its commands' variables (`inside`).
  */
 export function isForeignCharset({ sandbox, policy }: LoadedPolicy, { env }: Machine, inside = false): boolean {
   const names = foreignCharsets(env)

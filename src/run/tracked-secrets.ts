@@ -1,4 +1,4 @@
-/** Secrets of a project that commands see, because git has them in HEAD as they are: a person should hear of them. */
+/** Secrets of a project that commands see because git has them in HEAD: a person should know. */
 
 import { deniedShapes } from '../files/secret-shapes.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
@@ -13,7 +13,10 @@ export function trackedSecrets(
   return [...look({ root, sandbox }, home).committed].sort()
 }
 
-/** What looks like a secret in the project and needs no mask, counted (O4); null where nothing is hidden at all. */
+/**
+ * Files that look like secrets in the project and need no mask, counted (O4); null if nothing is
+ * hidden at all.
+ */
 export function skippedSecrets(loaded: Pick<LoadedPolicy, 'root' | 'sandbox'>, home: string): SkippedCount | null {
   return loaded.sandbox.maskSecrets.value ? look(loaded, home).skipped : null
 }
@@ -27,7 +30,7 @@ const SKIPPED: readonly (readonly [of: keyof SkippedCount, one: string, more: st
   ['installed', 'file of an installed package', 'files of installed packages'],
 ]
 
-/** The counts in words; null where there are none. */
+/** The counts in words; null without any. */
 export function skippedSecretsLine(skipped: SkippedCount | null): string | null {
   const parts = SKIPPED.flatMap(([of, one, more]) => {
     const count = skipped?.[of] ?? 0
@@ -47,7 +50,7 @@ function look({ root, sandbox }: Pick<LoadedPolicy, 'root' | 'sandbox'>, home: s
   }
 }
 
-/** What a person is told of them; null where there are none. */
+/** The notice about them; null without any. */
 export function trackedSecretsLine(paths: readonly string[], root: string): string | null {
   if (paths.length === 0) return null
   const named = paths.slice(0, 5).map((path) => path.slice(root.length + 1))

@@ -1,6 +1,6 @@
 /**
- * Whether undo (F9) brings back what a command destroys here, and program starts are judged (S8): the init does both. What they were
- * seen not to cover asks, as it did before.
+ * Decides whether undo (F9) restores what a command destroys here, and whether program starts are
+ * judged (S8): the init does both. Known gaps make such calls ask.
  */
 
 import { statSync } from 'node:fs'
@@ -13,19 +13,20 @@ import { writeMade } from '../system/made-file.ts'
 import { sha256 } from '../system/sha256.ts'
 import { makeDirectories } from '../system/state.ts'
 
-/** How long something that undo did not cover is asked about. */
+/** How long calls ask after undo had a gap. */
 const REMEMBERED_MS = 3_600_000
 
-/** How long a project whose store is full is asked about: after that older calls may go. */
+/** How long calls ask after the project's store was full: older calls may be pruned by then. */
 const FULL_MS = 24 * 3_600_000
 const FULL = 'full'
 
-/** Changes cannot be held on this machine at all. */
+/** The init cannot perform changes on this machine. */
 const NO_BROKER = 'no-broker'
 
 /**
- * What undo covers by all that is known beforehand. It may be mistaken: a command that was allowed because of undo says so
- * (`Decision.relies`), its sandbox then changes nothing that it cannot keep, and what that was is noted here.
+ * Predicts what undo covers. A wrong prediction is safe: a command that was allowed because of undo
+ * says so (`Decision.relies`), so its sandbox refuses changes that it cannot keep, and the gap is
+ * noted here.
  */
 export class UndoCover {
   readonly #folder: string
@@ -37,33 +38,33 @@ export class UndoCover {
     this.#folder = join(stateDir, 'undo-gaps')
   }
 
-  /** Decides a call, with undo where it covers what the call could destroy. */
+  /** Decides a call, counting on undo for what it covers. */
   evaluate(policy: Policy, session: SessionFacts, call: ToolCall): Decision {
     const { undo, unkept, judged } = this.#covers(policy, session, call)
     const facts = { ...session, undo, unkept }
     const decision = evaluate(policy, facts, call)
     if (!judged || decision.decision !== 'ask' || policy.commands.deny.length === 0) return decision
-    // What only a denial that it may hide asks about is judged when the program starts.
+    // A denial that the call may hide is judged when the program starts.
     const unasked = evaluate(policy, { ...facts, judged }, call)
     return unasked.decision === 'allow' ? { ...unasked, judged: true } : decision
   }
 
-  /** Whether nothing says that programs are not judged here. */
+  /** Whether program starts are judged here, as far as known. */
   get judges(): boolean {
     return process.platform === 'linux' && !this.#isNoted(NO_BROKER)
   }
 
-  /** Changes do not go through the init here. */
+  /** Notes that the init does not perform changes here. */
   noteNoBroker(): void {
     this.#note(NO_BROKER)
   }
 
-  /** Something that this command wanted to change could not be kept. */
+  /** Notes a change of this command that could not be kept. */
   noteUnkept(root: string, command: string): void {
     this.#note(nameOf(root, command))
   }
 
-  /** More is kept for this project than may be: what it destroys asks, until older calls may go. */
+  /** Notes a full store: destructive calls ask until older calls may be pruned. */
   noteFull(root: string): void {
     this.#note(nameOf(root, FULL))
   }
@@ -83,7 +84,7 @@ export class UndoCover {
     return { undo: isNear && !gaps.machine, unkept: false, judged }
   }
 
-  /** Hard links do not reach from one file system to another. */
+  /** Hard links cannot cross file systems. */
   #deviceOf(path: string): number | null {
     const known = this.#devices.get(path)
     if (known !== undefined) return known
@@ -92,7 +93,7 @@ export class UndoCover {
     return device
   }
 
-  /** What was noted within the hour of this machine and of this command; nothing has been on most machines. */
+  /** The gaps of this machine and this command within the hour; most machines have none. */
   #gapsOf(root: string, command: string): { readonly machine: boolean; readonly command: boolean } {
     if (changedAt(this.#folder) === null) return { machine: false, command: false }
     const machine = this.#isNoted(NO_BROKER) || this.#isNoted(nameOf(root, FULL), FULL_MS)
@@ -109,7 +110,7 @@ export class UndoCover {
   }
 }
 
-/** When a file was written last; null where there is none. */
+/** The time of a file's last write; null without one. */
 function changedAt(path: string): number | null {
   try {
     return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null
@@ -122,7 +123,7 @@ function nameOf(root: string, command: string): string {
   return sha256(`${root}\0${command}`)
 }
 
-/** The file system of a path, or of the folder in which it would be made. */
+/** The file system of a path, or of its nearest existing folder. */
 function existingDevice(path: string): number | null {
   try {
     const facts = statSync(path, { throwIfNoEntry: false })

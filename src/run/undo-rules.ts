@@ -1,4 +1,4 @@
-/** The rules of a project for undo: those that its commands are held by, for the tree as it is now. */
+/** The rules for undo in a project: those of its commands, for the current tree. */
 
 import { lstatSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -19,7 +19,7 @@ import type { Machine } from '../system/machine.ts'
 import type { CallStore, KeptCall } from '../undo/call-store.ts'
 import type { PutKind, PutRules } from '../undo/conflicts.ts'
 
-/** The rules for undoing one call. Read from the tree on first use: most calls are listed and never undone. */
+/** The rules for undoing one call, read from the tree on first use: most calls are only listed. */
 export function undoRules(machine: Machine, store: CallStore, call: KeptCall): PutRules {
   let made: PutRules | null = null
   const rules = (): PutRules => (made ??= readRules(machine, store, call))
@@ -57,7 +57,7 @@ function readRules(machine: Machine, store: CallStore, { id, about }: KeptCall):
         return isOnWay(path) ? path : refusedLink(judge, path, text(), isAlone)
       },
       refusedMove: (from, to, at) => {
-        // A command that runs may put something into the folder at this moment.
+        // A running command may write into the folder meanwhile.
         if (!isAlone && !judge.isPlainMove(from, to)) return to
         const found = judge.protectedByMove(from, to, at) ?? ways.find((way) => isBent(way, to, at))
         return found ?? movedSequence(to, at)
@@ -78,7 +78,10 @@ function isRefused(judge: RuleJudge, path: string, kind: PutKind, text: () => st
   )
 }
 
-/** A link gives its name to all that is behind it. One that a command could not make comes back only if that is harmless by now. */
+/**
+ * A link names everything at its target. One that a command could not create is restored only if it
+ * is harmless by now.
+ */
 function refusedLink(judge: RuleJudge, path: string, text: string | null, isAlone: boolean): string | null {
   if (!judge.refusesLink(path)) return null
   const target =
@@ -88,7 +91,7 @@ function refusedLink(judge: RuleJudge, path: string, text: string | null, isAlon
   return lstatSync(target).isDirectory() ? judge.protectedByMove(target, path) : path
 }
 
-/** What git would go on with, in a folder that is moved to where it does. */
+/** Steps that git would continue in a folder that moves to this path. */
 function movedSequence(to: string, at: string): string | null {
   const files = [to, posix.dirname(to)].flatMap(sequenceFiles).filter((path) => path.startsWith(`${to}/`))
   return files.find((path) => runsProgram(path, readConfig(at + path.slice(to.length)) ?? null)) ?? null
@@ -98,7 +101,7 @@ function runsProgram(path: string, text: string | null): boolean {
   return text !== null && judgeSequence(path, null, text) !== null
 }
 
-/** Whether a folder that comes to be on the way that a setting of git names has a link where that goes on. */
+/** Whether a folder that moves into the path of a git setting has a link there. */
 function isBent(way: string, to: string, at: string): boolean {
   if (!way.startsWith(`${to}/`)) return false
   const names = way.slice(to.length + 1).split('/')

@@ -1,4 +1,7 @@
-/** What `cordon undo` does: the calls of this person's projects, restored one by one, the last one first. */
+/**
+ * Implements `cordon undo`: the calls of this person's projects, restored one by one, the last one
+ * first.
+ */
 
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
@@ -19,25 +22,25 @@ export type { Conflict } from '../undo/conflicts.ts'
 export type { NetChanges } from '../undo/net-changes.ts'
 export type { UndoResult } from '../undo/undo.ts'
 
-/** A call with what it changed and whether that is still so. */
+/** A call with its changes and whether they still apply. */
 export interface ShownCall extends KeptCall {
   readonly changes: NetChanges
   readonly conflicts: readonly Conflict[]
 }
 
-/** A file before and after a call; null: it was not there, or is not to be shown (not kept, too large, no text). */
+/** A file before and after a call; null: absent, or not shown (not kept, too large, not text). */
 export interface FileChange {
   readonly path: string
   readonly before: string | null
   readonly after: string | null
-  /** Why there is nothing to compare; null: there is. */
+  /** Why there is nothing to compare; otherwise null. */
   readonly hidden: string | null
 }
 
 const MAX_COMPARED_BYTES = 256 * 1024
 const MAX_COMPARED_FILES = 50
 
-/** The calls of the project in which the person stands. */
+/** The calls of the current project. */
 export class ProjectUndo {
   readonly #store: CallStore
   readonly #root: string
@@ -49,11 +52,11 @@ export class ProjectUndo {
     this.#root = findRoot(machine.cwd, machineFiles)
   }
 
-  /** Those that changed something, the last one first. */
+  /** Those with changes, the last one first. */
   calls(): KeptCall[] {
     return this.#store.list().filter(({ id, about }) => {
       if (!about.roots.includes(this.#root)) return false
-      // What a host has changed by now, whether or not it said that it is done.
+      // The changes of a host so far, even if it has not ended the call.
       if (about.isOpen && !this.#store.endOpen(id)) return false
       return hasChanges(this.#store.journalOf(id).records)
     })
@@ -64,7 +67,7 @@ export class ProjectUndo {
     return this.calls().filter(isInEffect)
   }
 
-  /** The standing call of this name, or that did the one of this name again. */
+  /** The restorable call of this name, or the one that redid it. */
   standingAs(id: string): KeptCall | undefined {
     const calls = this.calls()
     const again = (name: string): KeptCall | undefined => {
@@ -90,7 +93,7 @@ export class ProjectUndo {
     }
   }
 
-  /** What a call made of the files it changed, as far as both sides are there: the other side is the tree of now. */
+  /** The changes of a call, as far as both sides exist: the other side is the current tree. */
   compare(call: KeptCall): readonly FileChange[] {
     const { records } = this.#store.journalOf(call.id)
     const { made, changed, removed } = netChanges(records)
@@ -110,7 +113,7 @@ export class ProjectUndo {
     })
   }
 
-  /** The same as unified diffs, by path; what cannot be compared has none. */
+  /** The same as unified diffs, by path; files that cannot be compared have none. */
   diffs(call: KeptCall): ReadonlyMap<string, string> {
     const { records } = this.#store.journalOf(call.id)
     const contents = contentsBefore(records)
@@ -125,7 +128,7 @@ export class ProjectUndo {
     return diffs
   }
 
-  /** `onProgress`: told how many steps are done, of how many. */
+  /** `onProgress` receives the finished steps and their total. */
   undo(call: KeptCall, force: boolean, onProgress?: (done: number, of: number) => void): UndoResult {
     return undoCall(this.#store, undoRules(this.#machine, this.#store, call), call.id, {
       force,
@@ -138,7 +141,9 @@ export class ProjectUndo {
   }
 }
 
-/** The text of a regular file; undefined when it is not, too large, or no text. Links are not followed. */
+/**
+ * The text of a regular file; undefined if absent, too large, or not text. Links are not followed.
+ */
 function textOf(path: string): string | undefined {
   let fd: number
   try {
@@ -159,7 +164,7 @@ function textOf(path: string): string | undefined {
 
 const NOTHING = '/dev/null'
 
-/** As `diff -u` has it, without names, which may hold line ends; '' where there is no such program. */
+/** As `diff -u` prints it, without names, which may contain line ends; '' without that program. */
 function unifiedDiff(old: string, now: string): string {
   const options = { encoding: 'utf8', maxBuffer: 16 * MAX_COMPARED_BYTES, input: now } as const
   return spawnSync('diff', ['-u', '--label', 'before', '--label', 'after', '--', old, '-'], options).stdout ?? ''

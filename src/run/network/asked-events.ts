@@ -1,4 +1,7 @@
-/** What a command looked for inside and did not find, as refusals of the way out. Loaded when there was any. */
+/**
+ * Reports host names that a command looked up without network access, as egress denials. Loaded on
+ * demand.
+ */
 
 import { type EgressEvent, refused } from '../../egress/route/event.ts'
 import type { EgressRules } from '../../egress/route/rules.ts'

@@ -1,4 +1,4 @@
-/** A secret that cannot be brokered is the person's to mend, and is told as such. */
+/** A secret that cannot be brokered is reported to the person who can fix it. */
 
 import { expect, it } from 'vitest'
 import type { SecretSetting } from '../../manifest/schema/settings.ts'

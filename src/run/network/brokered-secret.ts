@@ -1,4 +1,7 @@
-/** An entry of `[[secrets]]` with its value: read at its source, and distinguished from what stands around it there (N7). */
+/**
+ * An entry of `[[secrets]]` with its value: read at its source, and separated from the surrounding
+ * text (N7).
+ */
 
 import { type BrokeredSecret, unfitValue } from '../../egress/credentials/broker.ts'
 import type { SecretSetting } from '../../manifest/schema/settings.ts'
@@ -8,7 +11,7 @@ import type { Machine } from '../../system/machine.ts'
 /** Scheme, user and password of a URL; the password ends at the last `@` before the path. */
 const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^\s/?#:@]*:)([^\s/?#]+)(@[\s\S]*)$/i
 
-/** Reads an entry at its source. Throws a Fault where there is nothing, or not what the entry says. */
+/** Reads an entry at its source. Throws a Fault if it is missing or malformed. */
 export function readSecret(secret: SecretSetting, machine: Machine): BrokeredSecret {
   const { name, source, hosts, header, query, signs, login, exclusive = false } = secret
   const { passHeaders, passParameters, openPaths } = secret
@@ -50,13 +53,13 @@ export function readSecret(secret: SecretSetting, machine: Machine): BrokeredSec
   }
 }
 
-/** The secret in a text and what is before and after it; null where it is not there. */
+/** The secret in a text, with the text before and after it; null if missing. */
 function partOf({ part, after }: SecretSetting, text: string): Pick<BrokeredSecret, 'value' | 'around'> | null {
   if (after !== undefined) {
     const at = text.indexOf(after)
     const start = at + after.length
     const value = at < 0 ? '' : /^[^\s"',;]*/.exec(text.slice(start))![0]
-    // The same value elsewhere in the text would come in with the rest of it.
+    // The same value elsewhere in the text would be passed on with it.
     const hide = (rest: string) => rest.split(value)
     return value === ''
       ? null

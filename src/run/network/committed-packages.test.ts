@@ -1,4 +1,4 @@
-/** Names of packages in committed lock files: what is only written, and not committed, does not count. */
+/** Package names in committed lock files; uncommitted ones do not count. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

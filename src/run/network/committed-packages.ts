@@ -1,11 +1,11 @@
-/** The packages that a project's committed lock files name: what an agent did not add a moment ago. */
+/** Reads the package names of a project's committed lock files: an agent did not just add those. */
 
 import { join } from 'node:path'
 import type { Ecosystem } from '../../egress/packages/release.ts'
 import { canonicalName } from '../../egress/packages/release.ts'
 import { GitHead } from '../../sandbox/secrets/git-head.ts'
 
-/** Lock files by what they lock, with what finds names in them: group 1. */
+/** Lock files by ecosystem, with the pattern for names in group 1. */
 const LOCK_FILES: Readonly<Record<Ecosystem, readonly (readonly [file: string, name: RegExp])[]>> = {
   npm: [
     ['package-lock.json', /"(?:[^"\n]*\/)?node_modules\/((?:@[^"/]+\/)?[^"/]+)"\s*:/g],
@@ -22,7 +22,7 @@ const LOCK_FILES: Readonly<Record<Ecosystem, readonly (readonly [file: string, n
   crates: [['Cargo.lock', /^name = "([^"]+)"/gm]],
 }
 
-/** Null where HEAD has no lock file, or cannot be read. */
+/** Null if HEAD has no readable lock file. */
 export function committedPackages(root: string, ecosystem: Ecosystem): ReadonlySet<string> | null {
   const head = GitHead.of(root, [root])
   if (head === null) return null
@@ -38,7 +38,7 @@ export function committedPackages(root: string, ecosystem: Ecosystem): ReadonlyS
   }
 }
 
-/** Crates are compared as they are written: both spellings of one are the same package. */
+/** Crates compare equal in both spellings. */
 function spelled(ecosystem: Ecosystem, name: string): string {
   return ecosystem === 'pypi' ? canonicalName('pypi', name) : name
 }

@@ -1,10 +1,13 @@
-/** The ports on which one command may serve (`dev_server_ports`): opened when something listens there, closed with it. */
+/**
+ * The ports on which one command may serve (`dev_server_ports`): opened and closed with their
+ * listener.
+ */
 
 import type { InsideServer } from '../../sandbox/backend.ts'
 import type { DevServers } from './dev-server.ts'
 import type { ServedPort } from './served-port.ts'
 
-/** The ports of one command; what opens them is loaded when something serves there. */
+/** The ports of one command; the server module is loaded on first use. */
 export class DevServerPorts {
   readonly #notice: (line: string) => void
   readonly #closing: Promise<void>[] = []
@@ -26,7 +29,7 @@ export class DevServerPorts {
     }
   }
 
-  /** Resolves when no port is open any more; the launch has ended all of them by then. */
+  /** Resolves when all ports are closed; the launch has ended them by then. */
   async closed(): Promise<void> {
     await Promise.all(this.#closing)
   }

@@ -1,4 +1,4 @@
-/** A server inside a sandbox on this machine's loopback: open while it is served inside, and to no one beyond the machine. */
+/** Forwards a loopback port of this machine to a server in a sandbox, while it listens. */
 
 import { createServer, type Socket } from 'node:net'
 import { join } from '../../egress/wire/join.ts'
@@ -6,9 +6,9 @@ import type { InsideServer } from '../../sandbox/backend.ts'
 import { errorCode, messageOf } from '../../system/fault.ts'
 import { LOOPBACK, type ServedPort, servedLine } from './served-port.ts'
 
-/** A browser opens a handful; more than this is somebody's loop. */
+/** A browser opens a handful; more is a loop. */
 const MAX_CONNECTIONS = 256
-/** For good: a page that watches for changes may be silent for a day. */
+/** No timeout: a page that waits for changes may be silent for a day. */
 const NEVER_IDLE = 0
 
 /** The ports of one command. */
@@ -24,7 +24,10 @@ export class DevServers {
     return [...this.#served].map(([port, facts]) => ({ port, ...facts }))
   }
 
-  /** Opens the port for a server; what is returned closes it and every connection, and resolves when nothing is left. */
+  /**
+   * Opens the port for a server; the returned function closes it with every connection, and
+   * resolves when all are gone.
+   */
   open(server: InsideServer): () => Promise<void> {
     const { port } = server
     const clients = new Set<Socket>()

@@ -1,4 +1,7 @@
-/** The way to hosts from this machine: its authorities, those of the manifest, and the proxy that it is behind. */
+/**
+ * The route from this machine to hosts: its authorities, those of the manifest, and its parent
+ * proxy.
+ */
 
 import { readParentProxy } from '../../egress/route/parent-proxy.ts'
 import { createUpstream, readAuthorities, type Upstream } from '../../egress/route/upstream.ts'

@@ -1,4 +1,7 @@
-/** Names inside a sandbox: the file that says who answers, and what a command without a way out is told. */
+/**
+ * Name resolution inside a sandbox: the resolver file, and the variables of a command without
+ * network.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,11 +9,14 @@ import { unwritable } from '../../system/fault.ts'
 import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 
-/** Where every resolver looks. */
+/** The file that every resolver reads. */
 export const NAME_SETTINGS = '/etc/resolv.conf'
 const CONTENT = 'nameserver 127.0.0.1\noptions timeout:2 attempts:1\n'
 
-/** Of a command without any host: the init answers at the proxy's address, and says that there is none. */
+/**
+ * For a command without hosts: the init answers at the proxy's address, and reports that there is
+ * no network.
+ */
 export const NO_WAY_OUT: Readonly<Record<string, string>> = proxyVariables('http://127.0.0.1:3128')
 
 function proxyVariables(proxy: string): Record<string, string> {
@@ -24,13 +30,13 @@ function proxyVariables(proxy: string): Record<string, string> {
   }
 }
 
-/** The file that stands in for the machine's, made once. */
+/** The file that replaces the machine's, created once. */
 export function nameFile(cacheDir: string): string {
   const path = join(cacheDir, 'resolv.conf')
   try {
     if (readFileSync(path, 'utf8') === CONTENT) return path
   } catch {
-    // Not there yet.
+    // missing
   }
   try {
     makeDirectories(cacheDir, 0o755)

@@ -1,4 +1,4 @@
-/** The network of a session: which hosts a command may reach, and the guarded proxy it gets for that. */
+/** The network of a session: the hosts of a command, and its proxy. */
 
 import { AsyncResource } from 'node:async_hooks'
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
@@ -41,11 +41,11 @@ import { machineUpstream } from './machine-upstream.ts'
 interface LocalSockets {
   readonly sockets: readonly GrantedSocket[]
   readonly variables: Readonly<Record<string, string>>
-  /** The key by which the agent at a real path signs, where it is for that alone. */
+  /** The agent at each real path that may use only one key, with that key. */
   readonly signers: ReadonlyMap<string, string>
 }
 
-/** Those of the granted ones that are there now. The path as it is written points to it inside, and so does its real one. */
+/** The granted sockets that exist now. Inside, the path and its real path both work. */
 function localSockets(
   { allowed, denied }: Pick<EgressRules, 'allowed' | 'denied'>,
   { home, env }: Pick<Machine, 'home' | 'env'>,
@@ -61,7 +61,7 @@ function localSockets(
     if (found === null) continue
     sockets.push({ paths: [...new Set([path, found.target])], ...found })
     if (signs !== undefined) signers.set(found.target, signs)
-    // SSH_AUTH_SOCK, DOCKER_HOST, PGHOST: a program finds it as it does outside.
+    // SSH_AUTH_SOCK, DOCKER_HOST, PGHOST: programs find the socket as they do outside.
     const names = [path, `unix://${path}`, posix.dirname(path)]
     for (const [name, value] of Object.entries(env))
       if (value !== undefined && FINDING.has(name) && names.includes(value)) variables[name] = value
@@ -69,12 +69,12 @@ function localSockets(
   return { sockets, variables, signers }
 }
 
-/** Variables whose value is the way to a socket, and nothing else. */
+/** Variables that contain only the path of a socket. */
 const FINDING: ReadonlySet<string> = new Set(['SSH_AUTH_SOCK', 'DOCKER_HOST', 'CONTAINER_HOST', 'PGHOST'])
 
 const MAX_LINKS = 40
 
-/** The real path of the socket at a path, and the links on the way; null where there is none. */
+/** The real path of the socket at a path, with the links to it; null without one. */
 function socketAt(path: string): Pick<GrantedSocket, 'links' | 'target'> | null {
   const links: string[] = []
   let target = '/'
@@ -99,20 +99,20 @@ function socketAt(path: string): Pick<GrantedSocket, 'links' | 'target'> | null 
 /** Faults of one entry of `[[secrets]]`. */
 const SECRET_FAULTS: ReadonlySet<string> = new Set(['secret-missing', 'secret-unfit'])
 
-/** Where the proxy of a command listens, inside its own network namespace. */
+/** The address of a command's proxy, inside its network namespace. */
 const PROXY = { proxyHost: '127.0.0.1', proxyPort: 3128 } as const
 
-/** Where it is on a system without such namespaces, and the token that only the command has. */
+/** Its address on a system without namespaces, and the token that only the command has. */
 export interface SharedProxy {
   readonly port: number
   readonly token: string
 }
 
-/** What a command needs to find its proxy: variables, and a directory of trust files to show it. */
+/** The settings by which a command finds its proxy: variables, and a directory of trust files. */
 export interface ProxySettings {
   readonly variables: Readonly<Record<string, string>>
   readonly directory: string
-  /** Files of the machine in whose place the command sees one of the directory. */
+  /** Files of the machine that the command sees replaced by one of the directory. */
   readonly standIns: readonly { readonly path: string; readonly source: string }[]
   readonly names: Aliases['names']
   readonly proxyPorts: Aliases['proxyPorts']
@@ -128,11 +128,14 @@ export interface NetworkOptions {
   readonly ask?: AskHost
   readonly resolver?: Resolver
   readonly upstream?: Upstream
-  /** Further authorities and the parent proxy, where no upstream is given. */
+  /** Further authorities and the parent proxy, if no upstream is given. */
   readonly sandbox: Pick<SandboxSettings, 'caFiles' | 'parent'>
 }
 
-/** One session's CA, trust files and open proxies. Nothing is made before a command needs the network. */
+/**
+ * The CA, trust files and open proxies of one session. Created when a command first needs the
+ * network.
+ */
 export class SessionNetwork {
   readonly #options: NetworkOptions
   readonly #resolver: Resolver
@@ -149,7 +152,10 @@ export class SessionNetwork {
     this.#upstream = options.upstream ?? machineUpstream(options.machine, options.sandbox)
   }
 
-  /** The variables and files of a command; those that reach the same by ssh and on the host's loopback share a set. */
+  /**
+   * The variables and files of a command; commands with the same ssh hosts and host loopback share
+   * a set.
+   */
   settings(rules: EgressRules, shared: SharedProxy | null = null): ProxySettings {
     const loopback = proxiedLoopback(rules, shared !== null)
     const knownHosts = this.#knownHosts(rules)
@@ -158,7 +164,7 @@ export class SessionNetwork {
       ssh === undefined ? [] : [`${wildcard ? '*.' : ''}${host}:${port}`],
     )
     const key = `${loopback} ${passthrough} ${gitHosts} ${shared?.port} ${knownHosts}`
-    // Addresses of one's own for hosts need a loopback of one's own.
+    // Addresses for host names need a private loopback.
     const { names, proxyPorts } = shared ? { names: [], proxyPorts: [] } : aliasesOf(rules)
     const known = this.#settings.get(key) ?? this.#makeSettings(loopback, passthrough, knownHosts, gitHosts, shared)
     this.#settings.set(key, known)
@@ -166,13 +172,14 @@ export class SessionNetwork {
     return { ...known, variables: { ...known.variables, ...variables }, names, proxyPorts, sockets }
   }
 
-  /** Opens the proxy of one command, once the listener from inside its sandbox is there. */
+  /** Opens the proxy of one command, once its listener exists. */
   proxyFor(
     rules: EgressRules,
     onEvent: (event: EgressEvent) => void,
     callers: ProxyOptions['callers'] | null,
   ): (listener: Server) => CommandProxy {
-    // A connection belongs to no one's call: who is asked is the one behind the call that starts the command now.
+    // Connections have no call of their own: questions go to the person behind the call that starts
+    // the command.
     const ask = this.#options.ask && AsyncResource.bind(this.#options.ask)
     return (listener) => {
       const proxy = openProxy({
@@ -196,7 +203,10 @@ export class SessionNetwork {
     }
   }
 
-  /** What is known of packages, for every command of the session. Lock files are read again for each: it may have committed one. */
+  /**
+   * The package facts, for every command of the session. Lock files are read again each time: a
+   * command may have committed one.
+   */
   #packageSupport({ root }: PackageRules): PackageSupport {
     this.#packages ??= new PackageMemory()
     const known = new Map<Ecosystem, ReadonlySet<string> | null>()
@@ -207,7 +217,7 @@ export class SessionNetwork {
     return { memory: this.#packages, committed }
   }
 
-  /** From here on these credentials are put in for the placeholders that commands see of them. */
+  /** Replaces placeholders in requests by these credentials from here on. */
   broker(tokens: readonly GitToken[]): void {
     for (const { placeholder, value, host } of tokens) {
       const parsed = host === null ? null : parseHostPattern(host, null)
@@ -239,7 +249,7 @@ export class SessionNetwork {
     return this.#broker
   }
 
-  /** A secret without a usable value closes its own hosts. Commands that do not use it run. */
+  /** A secret without a usable value closes only its hosts. */
   #readSecrets(): Broker {
     const found: BrokeredSecret[] = []
     const absent: AbsentSecret[] = []
@@ -254,7 +264,7 @@ export class SessionNetwork {
     return createBroker(found, absent)
   }
 
-  /** The placeholders as the command finds them: in variables, or in files that variables name. */
+  /** The placeholders for the command: in variables, or in files that variables name. */
   #brokeredVariables(directory: string): { variables: Record<string, string>; files: ClientFile[] } {
     const variables: Record<string, string> = { ...this.#secrets().environment }
     const files: ClientFile[] = []
@@ -266,7 +276,7 @@ export class SessionNetwork {
     return { variables, files }
   }
 
-  /** ~/.ssh is hidden inside; what it says about the keys of the granted hosts is not a secret. */
+  /** ~/.ssh is hidden inside; the host keys of granted hosts are not secret. */
   #knownHosts({ allowed }: EgressRules): string {
     const patterns = sshPatterns(allowed?.map((rule) => rule.pattern) ?? [])
     if (patterns.length === 0) return ''
@@ -312,7 +322,7 @@ export class SessionNetwork {
   }
 }
 
-/** Removes what killed sessions left: their directories are named by a process that is gone. */
+/** Removes directories of killed sessions: their names contain the pid of a dead process. */
 function reap(runs: string): void {
   let names: string[]
   try {

@@ -1,8 +1,11 @@
-/** Ports of this machine that the words of a command name: inside, 127.0.0.1 is the sandbox's own. */
+/**
+ * Finds ports of this machine in the words of a command: inside, 127.0.0.1 is the sandbox's
+ * loopback.
+ */
 
 import { basename } from 'node:path'
 
-/** Where a client goes that names no port. */
+/** The default ports of URL schemes. */
 const SCHEMES: Readonly<Record<string, number>> = {
   http: 80,
   ws: 80,
@@ -21,7 +24,7 @@ interface Client {
   readonly programs: string
   readonly port: number
   readonly portOptions: readonly string[]
-  /** Whether it goes to loopback where no host is named; else it looks for a socket file. */
+  /** Whether it uses loopback without a host; otherwise it uses a socket file. */
   readonly isDefault: boolean
 }
 
@@ -41,7 +44,7 @@ const MOST_PORTS = 5
 const LOOPBACK_URL =
   /(?:\b([a-z][a-z0-9+]*):\/\/(?:[^\s@/'"]*@)?)?(?<![\w.-])(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::(\d{1,5}))?(?![\w.-])/gi
 
-/** The ports, each once: of addresses in any word, and of the clients of databases by their options. */
+/** The ports, each once: in addresses in any word, and in options of database clients. */
 export function namedOwnPorts(words: readonly string[]): readonly number[] {
   const text = words.join(' ')
   const addressed = Array.from(text.matchAll(LOOPBACK_URL), ([, scheme = '', port]) =>
@@ -78,7 +81,7 @@ function optionOf(words: readonly string[], names: readonly string[]): string | 
   return undefined
 }
 
-/** One line for a person or an agent: why nothing answered there, and how to reach the machine's own. */
+/** One line for a person or an agent: why nothing answered, and how to reach the machine's port. */
 export function ownPortLine(port: number, isHost: boolean): string {
   if (!isHost)
     return `127.0.0.1 in here is this command's own, and nothing of it serves on port ${port}. Start the server in the same command, or list the port: dev_server_ports = [${port}] under [sandbox.os] and the host 127.0.0.1:${port}`

@@ -1,17 +1,17 @@
-/** A port on which a command served, and the line that tells of it. */
+/** A port on which a command served, and its notice. */
 
-/** What became of one listed port on which a command served. */
+/** A listed port on which a command served, and whether it was opened. */
 export interface ServedPort {
   readonly port: number
-  /** Why it could not be opened on this machine; null when it was. */
+  /** Why it could not be opened on this machine; null if it was. */
   readonly problem: string | null
   readonly connections: number
-  /** Bytes to the server, and from it. */
+  /** Bytes to and from the server. */
   readonly up: number
   readonly down: number
 }
 
-/** Where servers inside are opened on this machine. */
+/** The address of forwarded ports on this machine. */
 export const LOOPBACK = '127.0.0.1'
 
 /** One line for a person or an agent. */
@@ -20,7 +20,7 @@ export function servedLine({ port, problem }: Pick<ServedPort, 'port' | 'problem
   return `not served: port ${port} of the command cannot be reached from outside, because ${problem}`
 }
 
-/** The same for a port that no one opened. */
+/** The same for a port that was not forwarded. */
 export function unlistedLine(port: number): string {
   return `listening on ${port}, reachable only inside the sandbox; to open it: cordon run --port ${port} …`
 }

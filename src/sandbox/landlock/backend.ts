@@ -1,6 +1,7 @@
 /**
- * Commands without namespaces, for containers and systems that refuse them: cordon-init runs as a process like others, Landlock is
- * the wall, and all that a command opens, changes or connects to goes through the init (native/bare/bare.h).
+ * Runs commands without namespaces, for containers and systems that refuse them. cordon-init runs
+ * as an ordinary process under Landlock, and every open, change and connection goes through it
+ * (native/bare/bare.h).
  */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
@@ -11,7 +12,7 @@ import { initWords, requireFewBinds, type SandboxLayer } from '../bwrap/args.ts'
 import { createInitBackend, INIT_CAPABILITIES, type InitBackendOptions } from '../bwrap/backend.ts'
 import type { SandboxPlan } from '../plan.ts'
 
-/** What needs mounts, names or a network of one's own. */
+/** Capabilities that need mounts, or a private network or pid namespace. */
 const WITHOUT: ReadonlySet<Capability> = new Set([
   'refusals',
   'stand-ins',
@@ -35,11 +36,11 @@ const LAYER: SandboxLayer = {
 }
 
 export interface LandlockOptions extends Pick<InitBackendOptions, 'init' | 'stateDir'> {
-  /** Why namespaces cannot be had, where that is why it was chosen. */
+  /** Why namespaces are unavailable, if that is why this backend was chosen. */
   readonly refused?: string | null
 }
 
-/** The backend where bubblewrap cannot run. */
+/** The backend for systems without bubblewrap. */
 export function createLandlockBackend({ refused = null, init, stateDir }: LandlockOptions = {}): Backend {
   const inner = createInitBackend('landlock', () => LAYER, {
     ...(init !== undefined && { init }),
@@ -76,7 +77,7 @@ function arrangementOf({ arrangement }: PlanUnderway): Arrangement | null {
   return arrangement ?? null
 }
 
-/** A folder for temporary files instead of /tmp, which is everybody's here. */
+/** A private folder for temporary files: /tmp is shared here. */
 function arrangePlace(): Arrangement {
   const temporary = mkdtempSync(join(realpathSync.native(tmpdir()), 'cordon-command-'))
   const home = join(temporary, 'home')
@@ -84,7 +85,7 @@ function arrangePlace(): Arrangement {
   return { temporary, home, proxy: null, dispose: () => rmSync(temporary, { recursive: true, force: true }) }
 }
 
-/** The plan as it can be carried out without mounts: one private folder, and every change through the init. */
+/** The plan without mounts: one private folder, and every change through the init. */
 export function barePlan(plan: SandboxPlan, temporary: string): SandboxPlan {
   if (plan.baseline === 'all')
     throw new SandboxFault('sandbox-unable', 'command_fs = "all" needs namespaces, which this machine refuses', {
@@ -100,7 +101,7 @@ export function barePlan(plan: SandboxPlan, temporary: string): SandboxPlan {
     changes: { ...changes, free: [...changes.free, temporary] },
     network: plan.network.kind === 'none' ? plan.network : { ...plan.network, proxyPorts: [] },
     names: [],
-    // What it serves is on the machine's own loopback already.
+    // Its servers are on the machine's loopback already.
     servers: [],
     reportsPorts: false,
     limits,

@@ -1,4 +1,6 @@
-/** Probes the backend without namespaces by attacks from inside, and says what it leaves open. */
+/**
+ * Probes the backend without namespaces by attacks from inside, and reports what it leaves open.
+ */
 
 import type { Backend } from '../backend.ts'
 import { causeHere } from '../bwrap/probe.ts'
@@ -32,7 +34,7 @@ const CHECKS: readonly AttackCheck[] = [
   { name: 'system call filter', detail: 'loaded', attack: '! grep -q "Seccomp:.2" /proc/self/status' },
 ]
 
-/** What only namespaces can give. docs/guides/containers.md tells of each. */
+/** Protections that need namespaces. docs/guides/containers.md describes each. */
 const LACKING: readonly Assurance[] = [
   {
     name: 'names outside',
@@ -65,7 +67,7 @@ const LACKING: readonly Assurance[] = [
   { name: 'limits for the whole sandbox', status: 'degraded', detail: 'memory is limited for each process by itself' },
 ]
 
-/** Throws nothing: what failed is in the result. `refused`: why namespaces cannot be had. */
+/** Never throws: failures are in the result. `refused`: why namespaces are unavailable. */
 export async function probeLandlock(
   backend: Pick<Backend, 'name' | 'launch'>,
   refused: string | null,
