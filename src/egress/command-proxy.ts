@@ -1,4 +1,4 @@
-/** A proxy: one command's listener, open while the command runs, with that command's rules and no one else's. */
+/** The proxy of one command: open while the command runs, with only that command's rules. */
 
 import type { Server, Socket } from 'node:net'
 import type { Resolver } from '../system/dns.ts'
@@ -23,28 +23,33 @@ import { createBodyHold } from './wire/body-hold.ts'
 import { DEFAULT_LIMITS, type ProxyLimits } from './wire/limits.ts'
 
 export interface ProxyOptions {
-  /** Bound inside the command's network namespace; the proxy owns it from now on. */
+  /** Bound inside the command's network namespace; the proxy owns it. */
   readonly listener: Server
   readonly rules: EgressRules
-  /** The rules of each of its programs, by the address that it connects from; without it those of the command. */
+  /**
+   * The rules of each program, by the source address of its connections; without it the command's.
+   */
   readonly callers?: { rulesFor(address: string): EgressRules | Promise<EgressRules> }
-  /** Addresses inside that stand for granted hosts. */
+  /** Addresses inside that represent granted hosts. */
   readonly aliases?: Aliases
   /** Shared by the proxies of a session. */
   readonly ca: SessionCa
   readonly upstream: Upstream
   readonly resolver: Resolver
   readonly broker?: Broker | null
-  /** Whose ssh logs in for git, where a rule says so. */
+  /** The person's ssh, for git hosts where a rule allows it. */
   readonly ssh?: Omit<GitSsh, 'dialer'>
-  /** The keys by which agents sign, by the real path of their socket; other sockets are joined as they are. */
+  /**
+   * The signing keys of agents, by the real path of their socket; other sockets are connected
+   * without limits.
+   */
   readonly signers?: ReadonlyMap<string, string>
-  /** What the session has sent to hosts with limits; its own without it. */
+  /** The session's traffic to hosts with limits; separate for this proxy by default. */
   readonly usage?: HostUsage
-  /** What `rules.packages` is judged with. */
+  /** The inputs of `rules.packages`. */
   readonly packages?: PackageSupport
   readonly onEvent?: (event: EgressEvent) => void
-  /** Asked about hosts that no one decided on; without it they are refused. */
+  /** Asks about undecided hosts; without it they are refused. */
   readonly ask?: AskHost
   readonly limits?: Partial<ProxyLimits>
   /** Closes the proxy. */
@@ -54,16 +59,16 @@ export interface ProxyOptions {
 export interface PackageSupport {
   /** Shared by the proxies of a session. */
   readonly memory?: PackageMemory
-  /** Names in the lock files that are committed; null where there are none. */
+  /** Names in committed lock files; null without any. */
   readonly committed?: (ecosystem: Ecosystem) => ReadonlySet<string> | null
   readonly now?: () => number
 }
 
 export interface ProxyStats {
-  /** Client connections now, and ever. */
+  /** Client connections: open ones, and all ever accepted. */
   readonly open: number
   readonly accepted: number
-  /** Connections to hosts now. */
+  /** Open connections to hosts. */
   readonly upstream: number
   readonly allowed: number
   readonly denied: number
@@ -73,24 +78,27 @@ export interface ProxyStats {
 }
 
 export interface CommandProxy {
-  /** Serves one more listener of the sandbox: connections to the address of a granted host, by programs that know no proxy. */
+  /**
+   * Serves one more listener of the sandbox: programs without proxy support connect to the address
+   * of a granted host.
+   */
   serve(listener: Server): void
-  /** Connects one that came to the path of a granted unix socket; the path outside is `target`. */
+  /** Connects a client of a granted unix socket; `target` is the path outside. */
   connectLocal(socket: Socket, target: string): void
-  /** Ends every connection and gives up the listener; resolves when nothing is left. */
+  /** Closes every connection and the listener; resolves when all are gone. */
   close(): Promise<void>
   stats(): ProxyStats
 }
 
-/** Hosts whose certificate is signed before they are asked for. */
+/** Hosts whose certificate is signed in advance. */
 const WARM_HOSTS = 4
 /**
- * Most commands that may use the network do not: they must not wait for what they do not need. The shortest are done before this,
- * and the others meet pieces of about a millisecond, with as much between them.
+ * Most commands with network never use it and must not wait. The shortest end before this delay.
+ * The others wait at most for pieces of about a millisecond, with pauses as long.
  */
 const WARM_MILLISECONDS = 15
 
-/** Loaded by the first request: most commands have no use for it. */
+/** Loaded by the first request: most commands do not need it. */
 function packageJudge(rules: PackageRules, options: ProxyOptions, signal: AbortSignal): PackageJudge {
   let gate: Promise<PackageGate> | null = null
   const open = async (): Promise<PackageGate> => {
@@ -146,7 +154,7 @@ export function openProxy(options: ProxyOptions): CommandProxy {
   })
   const passage = passageOf(rules)
   const proxy = createProxy(passage, options.ca)
-  /** One for each program that connects, so that an answer about a host is for that program. */
+  /** One per connecting program, so that an answer about a host applies to that program. */
   const proxies = new Map<EgressRules, Protocols>()
 
   function proxyBy(own: EgressRules): Protocols {
@@ -211,12 +219,12 @@ export function openProxy(options: ProxyOptions): CommandProxy {
     void close()
   }
 
-  // While the command runs: its first request finds a leaf signed and the roots read.
+  // In advance: the first request finds a signed leaf and the loaded roots.
   const pieces = warmUp()
   let warming = setTimeout(warm, WARM_MILLISECONDS)
 
   function warm(): void {
-    // A client that is already here is answered first, and makes what it needs.
+    // Answer a waiting client first; it triggers what it needs.
     if (counts.accepted > 0) return
     if (!pieces.next().done) warming = setTimeout(warm, 1)
   }

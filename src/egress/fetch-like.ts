@@ -1,4 +1,7 @@
-/** The `fetch` of clients that Cordon runs itself: each request is judged, resolved once, dialled as judged, and never redirected. */
+/**
+ * The `fetch` of clients that Cordon runs itself: judges each request, resolves once, dials the
+ * judged address, never redirects.
+ */
 
 import type { IncomingMessage } from 'node:http'
 import { type Readable, Transform } from 'node:stream'
@@ -20,7 +23,7 @@ export interface FetchLikeOptions {
   readonly rules: EgressRules
   readonly resolver: Resolver
   readonly upstream: Upstream
-  /** Of one message: a whole answer, or one event of a stream. */
+  /** Per message: a whole answer, or one event of a stream. */
   readonly messageBytes: number
   readonly onEvent?: (event: EgressEvent) => void
   readonly signal: AbortSignal
@@ -38,7 +41,7 @@ export class FetchRefused extends Error {
   }
 }
 
-/** What Cordon writes itself. */
+/** Headers that Cordon writes itself. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -126,13 +129,13 @@ function responseOf(incoming: IncomingMessage, agent: RouteAgent, most: number):
   return new Response(webStream(held) as ConstructorParameters<typeof Response>[0], { status, headers })
 }
 
-/** Ends a body that grows past what one message may have; in a stream of events each begins anew. */
+/** Ends a body that exceeds the limit of one message; events of a stream are counted separately. */
 function limited(most: number, isStream: boolean): Transform {
   let size = 0
   let last = ''
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      // An end may come in two pieces.
+      // The separator may be split.
       const text = isStream ? last + chunk.toString('latin1') : ''
       const end = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\n\r\n'))
       size = end < 0 ? size + chunk.length : Math.min(chunk.length, text.length - end)

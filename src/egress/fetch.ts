@@ -1,4 +1,7 @@
-/** A fetch for Cordon's own tools: every hop is parsed, judged, resolved once and dialled at the judged address. */
+/**
+ * A fetch for Cordon's own tools: parses and judges every hop, resolves once and dials the judged
+ * address.
+ */
 
 import type { IncomingMessage } from 'node:http'
 import { parseUrl, type UrlFacts } from '../hosts/url.ts'
@@ -23,13 +26,13 @@ export interface GuardedFetchOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** Of the decoded body; the rest is cut off and `truncated` set. */
+  /** Of the decoded body; the rest is discarded and `truncated` set. */
   readonly maxBytes?: number
   readonly maxHops?: number
-  /** For the whole of it, redirects included. */
+  /** In total, with redirects. */
   readonly milliseconds?: number
   readonly ask?: AskHost
-  /** What the session has sent to hosts with limits. */
+  /** The session's traffic to hosts with limits. */
   readonly usage?: HostUsage
   readonly onEvent?: (event: EgressEvent) => void
   readonly signal?: AbortSignal
@@ -38,14 +41,14 @@ export interface GuardedFetchOptions {
 export interface GuardedResponse {
   readonly status: number
   readonly statusText: string
-  /** Lower-case names; repeated headers joined as Node joins them. */
+  /** Lower-case names; repeated headers joined as in Node. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly truncated: boolean
-  /** Where the answer came from, and the URLs that led there. */
+  /** The source of the answer, and the URLs before it. */
   readonly url: string
   readonly hops: readonly string[]
-  /** True when a hop left TLS. */
+  /** Whether a redirect left TLS. */
   readonly downgraded: boolean
 }
 
@@ -63,9 +66,11 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const MAX_BYTES = 8 * 1024 * 1024
 const MAX_HOPS = 10
 const MILLISECONDS = 60_000
-/** What follows a redirect to another origin; any other header may be a credential of the one it was meant for. */
+/**
+ * Headers that follow a redirect to another origin; any other may be a credential for the first.
+ */
 const FOLLOWING: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
-/** What the way out writes itself. */
+/** Headers that the proxy writes itself. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -76,7 +81,10 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   'te',
 ])
 
-/** Fetches a URL under host rules and follows redirects, each judged anew. Never throws for what the network does. */
+/**
+ * Fetches a URL under host rules and follows redirects, each judged again. Never throws for network
+ * errors.
+ */
 export async function fetchGuarded(text: string, options: GuardedFetchOptions): Promise<GuardedFetch> {
   const deadline = AbortSignal.timeout(options.milliseconds ?? MILLISECONDS)
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline
@@ -211,7 +219,7 @@ function send(options: RoutedRequest, body: string | Uint8Array | undefined, max
 
 function collect(incoming: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; truncated: boolean }> {
   return new Promise((resolve, reject) => {
-    // What cannot be unpacked is handed on as it came.
+    // An unreadable encoding is passed on unchanged.
     const body = decoded(incoming, incoming.headers['content-encoding']) ?? incoming
     const parts: Buffer[] = []
     let length = 0
@@ -224,7 +232,7 @@ function collect(incoming: IncomingMessage, maxBytes: number): Promise<{ bytes: 
     body.on('data', (chunk: Buffer) => {
       parts.push(chunk)
       length += chunk.length
-      // Counted after unpacking, so that a small bomb stays small.
+      // Counted after decompression, against bombs.
       if (length > maxBytes) finish(true)
     })
     body.once('end', () => finish(false))

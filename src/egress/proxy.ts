@@ -1,4 +1,7 @@
-/** The proxy of a proxy: every connection is distinguished by its first byte and served under the command's own rules. */
+/**
+ * The protocols of a proxy: identifies each connection by its first byte, and serves it under the
+ * command's rules.
+ */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -38,9 +41,9 @@ import { spokenTarget } from './wire/spoken-name.ts'
 import { agrees, parseAuthority, type Target, targetOf } from './wire/target.ts'
 
 export interface Proxy {
-  /** Takes over a connection that a client made. */
+  /** Takes over a client's connection. */
   serve(socket: Socket): void
-  /** Takes over a connection to an address that stands for a host. */
+  /** Takes over a connection to an alias address of a host. */
   serveDirect(socket: Socket): void
   close(): void
 }
@@ -62,7 +65,7 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
       server.emit('connection', socket)
     },
     http2: (socket, tunnel) => {
-      // Few commands speak it, and loading it takes as long as a whole request.
+      // Rarely used, and loading it takes as long as a whole request.
       http2 ??= import('./protocol/http2.ts')
       http2.then(
         (module) => module.serveHttp2(passage, socket, tunnel),
@@ -85,7 +88,7 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
     exchange(passage, message, response, tunnels.get(message.socket) ?? null).catch(() => response.destroy())
   }
   server.on('request', answer)
-  // An expectation that no one knows; without this, Node would answer it unheard.
+  // An unknown expectation; Node would otherwise answer it itself.
   server.on('checkExpectation', answer)
   server.on('upgrade', (message, socket, head) => {
     upgrade(passage, message, socket, head, tunnels.get(message.socket) ?? null).catch(() => socket.destroy())
@@ -112,7 +115,7 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
     },
     close: () => {
       server.closeAllConnections()
-      // It never listened, so the only thing that close does is to stop its timer.
+      // It never listened, so close only stops its timer.
       server.close(() => {})
     },
   }
@@ -122,7 +125,7 @@ function createHttpServer(passage: Passage): Server {
   const { limits } = passage
   const server = http.createServer({
     insecureHTTPParser: false,
-    // Checked by us, so that the refusal has a reason and is told.
+    // Checked here, so that the refusal has a reason and is reported.
     requireHostHeader: false,
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headMilliseconds,
@@ -132,16 +135,16 @@ function createHttpServer(passage: Passage): Server {
     noDelay: true,
     ...upgradeOption(),
   })
-  // A client that has sent all and closed its half still wants the answer.
+  // A client that closed its sending half still expects the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
   server.timeout = limits.idleMilliseconds
   server.maxRequestsPerSocket = 0
-  // The server is fed connections and never listens; this starts its watch over slow request heads.
+  // The server never listens; this starts its timeout for slow request heads.
   server.emit('listening')
   return server
 }
 
-/** From Node 24.9 on, an upgrade to something else is served as the plain request it also is (Java offers h2c). */
+/** From Node 24.9 on, an unknown upgrade is served as a plain request (Java offers h2c). */
 function upgradeOption(): object {
   return { shouldUpgradeCallback: isWebSocket }
 }
@@ -161,7 +164,10 @@ async function serve(parts: Omit<TunnelCall, 'kind'>, server: Server, socket: So
   refuseOutright(passage, socket, { code: 'malformed-request', message })
 }
 
-/** A program that knows no proxy connected to the address of a host: the same tunnel, with no one to confirm it to. */
+/**
+ * A program without proxy support connected to the address of a host: the same tunnel, without a
+ * confirmation.
+ */
 async function serveDirect(call: TunnelCall, socket: Socket): Promise<void> {
   const { passage } = call
   const { localAddress = '', localPort = 0 } = socket
@@ -205,7 +211,7 @@ async function connect(call: TunnelCall, head: RequestHead, socket: Socket, tunn
   if (socket.destroyed) return
   const git = headerValues(head.rawHeaders, GIT_HEADER)
   if (git.length > 0) {
-    // Rare, and it loads what starts programs.
+    // Rarely used, and loads child_process.
     const { carryGit } = await import('./protocol/git-ssh.ts')
     return socket.destroyed ? undefined : carryGit(passage, socket, admission, git.join(','))
   }
@@ -258,7 +264,7 @@ async function serveSocks(call: TunnelCall, socket: Socket): Promise<void> {
   await carryTunnel(call, socket, admission)
 }
 
-/** Reads one SOCKS message and takes its bytes; null when the connection is done with. */
+/** Reads one SOCKS message and takes its bytes; null if the connection is closed. */
 async function takeSocks(
   call: TunnelCall,
   socket: Socket,

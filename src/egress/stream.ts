@@ -1,4 +1,4 @@
-/** A request whose answer is read as it comes, for Cordon's own talk with a model: judged, resolved once, never redirected. */
+/** A streamed request for Cordon's own model calls: judged, resolved once, never redirected. */
 
 import type { IncomingMessage } from 'node:http'
 import { parseUrl } from '../hosts/url.ts'
@@ -26,13 +26,13 @@ export interface StreamedAnswer {
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
-  /** Throws what the connection failed with; leaving it early closes the connection. */
+  /** Throws the connection's error; leaving the loop early closes the connection. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
 /**
- * Posts to a URL. A redirect is an answer like any other: a key that was meant for one host must not follow it to the next.
- * Throws what the network did.
+ * Posts to a URL. Redirects are returned, not followed: a key for one host must not go to the next.
+ * Throws network errors.
  */
 export async function postStreaming(
   text: string,

@@ -105,7 +105,7 @@ it('the preload of older Nodes reaches the proxy once for each request', async (
   const { port } = proxy.address() as AddressInfo
   const code = `${NODE_PRELOAD.replace(/^if .*$/m, 'install()')}
     require('node:http').get('http://127.0.0.1:9/', (response) => response.pipe(process.stdout))`
-  // Loopback itself goes through the proxy: the connection to the proxy must not.
+  // The proxy serves requests to loopback; the connection to the proxy must not use it.
   const env = { https_proxy: `http://127.0.0.1:${port}`, no_proxy: '' }
   const child = spawn(process.execPath, ['-e', code], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   expect(await text(child.stdout)).toBe('reached')

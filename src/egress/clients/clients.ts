@@ -1,4 +1,7 @@
-/** What each client needs to find the proxy and to trust the session's CA: variables and files for the sandbox. */
+/**
+ * The variables and files by which each client in the sandbox finds the proxy and trusts the
+ * session's CA.
+ */
 
 import { fromPem } from '../tls/certificate.ts'
 import { trustStore } from '../tls/pkcs12.ts'
@@ -6,27 +9,32 @@ import { NODE_PRELOAD } from './node-preload.ts'
 import { gitSsh, MACHINE_SSH_CONFIG, SSH_CONNECT, sshConfig } from './ssh-connect.ts'
 
 export interface ClientFacts {
-  /** Where the proxy listens inside the sandbox. */
+  /** The address of the proxy inside the sandbox. */
   readonly proxyHost: string
   readonly proxyPort: number
-  /** What the proxy must be shown, where others of the machine can reach it as well. */
+  /** The token for the proxy, if other processes of the machine can reach it too. */
   readonly proxyToken?: string
-  /** A directory inside the sandbox, read-only to the command, in which the files are placed. */
+  /** A directory inside the sandbox for the files, read-only to the command. */
   readonly directory: string
   readonly caPem: string
-  /** The machine's own roots in PEM; hosts that are passed through are verified against them. */
+  /** The machine's roots in PEM, to verify passed-through hosts. */
   readonly roots: string
-  /** Names and addresses of this machine that only the proxy reaches. Others of loopback are the sandbox's own. */
+  /**
+   * Names and addresses of this machine behind the proxy. Other loopback addresses belong to the
+   * sandbox.
+   */
   readonly proxiedLoopback?: readonly string[]
-  /** True when TLS to some hosts is passed through, so that clients meet the hosts' own certificates. */
+  /**
+   * Whether TLS to some hosts is passed through, so that clients see the hosts' own certificates.
+   */
   readonly passthrough?: boolean
-  /** The person's home, for what of their ssh settings a grant shows. */
+  /** The person's home, for granted ssh settings. */
   readonly home?: string
-  /** Lines of known_hosts for the hosts that may be reached by ssh. */
+  /** Lines of known_hosts for the hosts reachable by ssh. */
   readonly knownHosts?: string
   /** `host:port` globs of hosts where Cordon logs in for git. */
   readonly gitHosts?: readonly string[]
-  /** The command's `NODE_OPTIONS`, if it has any; ours come first. */
+  /** The command's `NODE_OPTIONS`, if any; Cordon's come first. */
   readonly nodeOptions?: string
 }
 
@@ -39,11 +47,11 @@ export interface ClientFile {
 export interface ClientSettings {
   readonly environment: Readonly<Record<string, string>>
   readonly files: readonly ClientFile[]
-  /** Files of the machine in whose place the command finds one of `files`. */
+  /** Files of the machine that the command sees replaced by one of `files`. */
   readonly standIns: readonly { readonly path: string; readonly source: string }[]
 }
 
-/** A row of the table; `{…}` in a value stands for a place of `ClientPlaces`. */
+/** A row of the table; `{…}` in a value is replaced by a place of `ClientPlaces`. */
 export interface ClientRow {
   readonly client: string
   readonly environment: Readonly<Record<string, string>>
@@ -175,7 +183,8 @@ export function clientSettings(facts: ClientFacts): ClientSettings {
     { path: places.ca, content: facts.caPem, mode: 0o444 },
     { path: places.bundle, content: bundle, mode: 0o444 },
     { path: places.wgetrc, content: `ca_certificate = ${places.bundle}\n`, mode: 0o444 },
-    // Without passed-through hosts, Java meets the session's CA alone; packing every root takes milliseconds.
+    // Without passed-through hosts, Java only needs the session's CA; packing every root takes
+    // milliseconds.
     { path: places.trustStore, content: trustStore(fromPem(facts.passthrough ? bundle : facts.caPem)), mode: 0o444 },
     { path: places.preload, content: NODE_PRELOAD, mode: 0o444 },
     { path: places.ssh, content: SSH_CONNECT, mode: 0o555 },

@@ -1,22 +1,27 @@
-/** The keys of hosts that a command may reach by ssh, out of the person's own list: those, and no other name in it. */
+/**
+ * Selects from the person's known_hosts the keys of hosts that a command may reach by ssh, under
+ * those names only.
+ */
 
 import { createHmac } from 'node:crypto'
 import { type HostPattern, matchesHost } from '../../hosts/pattern.ts'
 
 const SSH_PORT = 22
 
-/** A name of known_hosts: `host`, or `[host]:port` where the port is not ssh's own. */
+/** A name of known_hosts: `host`, or `[host]:port` for another port than ssh's. */
 interface KnownName {
   readonly host: string
   readonly port: number
 }
 
-/** The patterns that can be meant for ssh: a port that was written down, and not the web's. */
+/** The patterns for ssh: an explicit port that is not the web's. */
 export function sshPatterns(patterns: readonly HostPattern[]): HostPattern[] {
   return patterns.filter(({ port }) => port !== null && port !== 80 && port !== 443)
 }
 
-/** The lines of a known_hosts file that speak for hosts of these patterns, each under the granted name alone. */
+/**
+ * The lines of a known_hosts file for hosts of these patterns, each under the granted name alone.
+ */
 export function knownHostsFor(text: string, patterns: readonly HostPattern[]): string {
   const literal = patterns.filter(({ wildcard }) => !wildcard).map(({ host, port }) => ({ host, port: port! }))
   const lines = text.split(/\r?\n/).flatMap((line) => {
@@ -38,7 +43,7 @@ function namesIn(field: string, literal: readonly KnownName[], patterns: readonl
   return [...granted, ...covered]
 }
 
-/** As ssh reads a list: a pattern must match, and none with a `!` may. */
+/** Matches a list as ssh does: one pattern must match, and none with a `!`. */
 function isListed(tokens: readonly string[], name: string): boolean {
   const matches = (glob: string) => {
     const source = glob
@@ -51,7 +56,7 @@ function isListed(tokens: readonly string[], name: string): boolean {
   return plain.some(matches) && !negated.some((token) => matches(token.slice(1)))
 }
 
-/** `|1|salt|hash`: HMAC-SHA1 of the name, so that the file does not say whom it knows. */
+/** `|1|salt|hash`: HMAC-SHA1 of the name, so that the file does not reveal it. */
 function isHashOf(field: string, name: KnownName): boolean {
   const [, scheme, salt, hash] = field.split('|')
   if (scheme !== '1' || !salt || !hash) return false

@@ -1,6 +1,9 @@
-/** The preload for Node before 22.21, which knows no proxy variables: default agents and fetch go through the proxy. */
+/**
+ * The preload for Node before 22.21, which ignores proxy variables: sends default agents and fetch
+ * through the proxy.
+ */
 
-/** CommonJS, read by the command's own Node; newer ones leave at the first line. */
+/** CommonJS for the command's own Node; newer versions return at the first line. */
 export const NODE_PRELOAD = `'use strict'
 if (!process.allowedNodeEnvironmentFlags.has('--use-env-proxy')) install()
 
@@ -63,7 +66,7 @@ function install() {
   }
   Object.defineProperty(globalThis, 'fetch', { value: fetch, writable: true, configurable: true, enumerable: true })
 
-  // fetch's own dispatcher is made when its classes are first touched; its class takes a connector.
+  // fetch creates its dispatcher when its classes are first used; its class takes a connector.
   function route() {
     const slot = Symbol.for('undici.globalDispatcher.1')
     new Headers()

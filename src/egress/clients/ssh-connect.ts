@@ -1,4 +1,7 @@
-/** What ssh needs: a ProxyCommand of bash alone, since nothing else is sure to be in the sandbox, and a configuration. PURE. */
+/**
+ * The ssh settings of a sandbox: a ProxyCommand in plain bash, because no other program is certain
+ * to exist, and a configuration. PURE.
+ */
 
 export const SSH_CONNECT = `#!/bin/bash
 # ssh-connect HOST PORT [SERVICE]: a tunnel, or the stream of a git service, through the proxy on standard input and output.
@@ -25,8 +28,8 @@ wait
 `
 
 /**
- * What git starts instead of ssh: for hosts where Cordon logs in, git's own words go to the proxy; for any other, to ssh.
- * `hosts` are `host:port` globs.
+ * Replaces ssh for git: for hosts where Cordon logs in, sends git's request to the proxy; otherwise
+ * runs ssh. `hosts` are `host:port` globs.
  */
 export function gitSsh(connect: string, config: string, hosts: readonly string[]): string {
   return `#!/bin/bash
@@ -50,12 +53,13 @@ exec ssh -F '${config}' "\${all[@]}"
 `
 }
 
-/** Where every OpenSSH looks, after the person's own file. */
+/** The file that every OpenSSH reads after the person's own. */
 export const MACHINE_SSH_CONFIG = '/etc/ssh/ssh_config'
 
 /**
- * The configuration of ssh inside, instead of the machine's: ssh refuses files that the machine's own includes when
- * they belong to somebody who, in a user namespace, is no one. The first value that ssh finds holds.
+ * The ssh configuration inside, instead of the machine's. In a user namespace ssh would refuse the
+ * files that the machine's includes, because their owner is unmapped. The first value that ssh
+ * finds wins.
  */
 export function sshConfig(
   connect: string,
@@ -64,11 +68,11 @@ export function sshConfig(
 ): string {
   const local = ['localhost', '127.0.0.1', '::1'].filter((name) => !facts.proxiedLoopback?.includes(name))
   const lines = [
-    // A server inside the sandbox is reached directly.
+    // A server inside the sandbox is reached without the proxy.
     ...(local.length === 0 ? [] : [`Host ${local.join(' ')}`, 'ProxyCommand none', 'Host *']),
     `ProxyCommand '${connect}' %h %p`,
     `UserKnownHostsFile "${knownHosts}" ~/.ssh/known_hosts`,
-    // A shared connection is a unix socket, and there are none inside.
+    // Shared connections use unix sockets, which are refused inside.
     'ControlPath none',
     'ControlMaster no',
     ...(facts.home === undefined ? [] : [`Include "${facts.home}/.ssh/config"`]),

@@ -1,14 +1,14 @@
 /**
- * What a signature of AWS is for, held to the host that it goes to: a signature for another service would be as good there, for
- * the process that gets to see it. PURE.
+ * Checks that the scope of an AWS signature matches its host. A host that sees a signature for
+ * another service could use it there. PURE.
  */
 
-/** What ends every host of AWS itself. */
+/** The endings of AWS hosts. */
 const SUFFIX = /\.(?:amazonaws\.com(?:\.cn)?|api\.aws|api\.amazonwebservices\.com\.cn|on\.aws)$/
 const REGION = /^(?:[a-z]{2}|us-gov|us-iso[a-z]?|eu-isoe|eusc-[a-z]{2})(?:-[a-z]+)+-\d{1,2}$/
-/** Labels that say how a host is reached, and not which service it is. */
+/** Labels of access routes, not services. */
 const WAYS: ReadonlySet<string> = new Set(['dualstack', 'vpce', 'fips'])
-/** Services whose hosts are called otherwise, as botocore has them. */
+/** Services with other host labels, as in botocore. */
 const OTHER_LABELS: Readonly<Record<string, readonly string[]>> = {
   'aws-marketplace': ['marketplace'],
   awsssoportal: ['sso'],
@@ -25,11 +25,14 @@ const OTHER_LABELS: Readonly<Record<string, readonly string[]>> = {
   'sso-oauth': ['oidc'],
 }
 
-/** What is wrong with a signature for this service and region on its way to this host; null for a host that is not of AWS itself. */
+/**
+ * Why a signature for this service and region must not go to this host; null for hosts outside AWS.
+ */
 export function scopeProblem(host: string, region: string, service: string): string | null {
   if (!SUFFIX.test(host)) return null
   const labels = host.replace(SUFFIX, '').split('.')
-  // The last label of a kind is the service's own; what is before it anybody may have chosen, as the name of a bucket.
+  // The last label of a kind belongs to the service; earlier ones may be chosen by anyone, as in a
+  // bucket name.
   const placed = labels.findLast((label) => REGION.test(label))
   if (placed !== undefined && placed !== region) return `is signed for the region ${region}, and its host is not`
   const named = labels.filter((label) => !REGION.test(label) && !WAYS.has(label)).at(-1) ?? ''

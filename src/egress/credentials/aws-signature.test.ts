@@ -1,4 +1,4 @@
-/** Signature Version 4 by the example that AWS publishes, and what is not signed again. */
+/** Signature Version 4 by AWS's published example, and requests that are not signed again. */
 
 import { describe, expect, it } from 'vitest'
 import { type SignableRequest, signAgain } from './aws-signature.ts'
@@ -28,7 +28,10 @@ function example(signature: string, more: readonly string[] = []): SignableReque
   }
 }
 
-/** The example as one with another key would have signed it: what is signed again with the real key is the published one. */
+/**
+ * The example, signed with another key: signing it again with the real key must give the published
+ * signature.
+ */
 function byPlaceholder(): string {
   const made = signAgain(
     example(SIGNATURE),

@@ -1,15 +1,18 @@
-/** AWS Signature Version 4: a request that was signed with a placeholder is verified, and signed again with the key itself. */
+/**
+ * AWS Signature Version 4: verifies a request that was signed with a placeholder, and signs it
+ * again with the key.
+ */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { scopeProblem } from './aws-scope.ts'
 
-/** A request as it was signed, or as it leaves. */
+/** A request before or after the rewrite. */
 export interface SignableRequest {
   readonly method: string
   /** Path and query. */
   readonly path: string
   readonly rawHeaders: readonly string[]
-  /** The hash of the body in hex, where no header of the request says it; null where it is not known. */
+  /** The hash of the body in hex, if no header contains it; null if unknown. */
   readonly payloadHash: string | null
 }
 
@@ -17,28 +20,32 @@ const SCHEME = 'AWS4-HMAC-SHA256'
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256\s+Credential=([\w-]{4,128})\/(\d{8})\/([\w-]{1,64})\/([\w.-]{1,64})\/aws4_request\s*,\s*SignedHeaders=([\w;.-]+)\s*,\s*Signature=([0-9a-f]{64})$/
 const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/
-/** As far as AWS takes a clock to be wrong. A host that shows what was signed gives the rest of the signatures away for later. */
+/**
+ * The clock skew that AWS accepts. Otherwise a host that echoes requests would reveal signatures
+ * for later.
+ */
 const LATEST_MS = 15 * 60_000
-/** What the way out adds, drops or changes: none of it need be signed. */
+/** Headers that the proxy adds, drops or changes: they need not be signed. */
 const CHANGED: ReadonlySet<string> = new Set(
   'accept-encoding connection content-length expect keep-alive proxy-connection te trailer transfer-encoding user-agent'.split(
     ' ',
   ),
 )
 
-/** True for a request that carries such a signature, the process that made it. */
+/** Whether a request has such a signature, by any key. */
 export function isAwsSigned(rawHeaders: readonly string[]): boolean {
   return valuesOf(rawHeaders, 'authorization').some((value) => value.trimStart().startsWith(SCHEME))
 }
 
-/** True where only the body itself tells its hash. */
+/** Whether only the body gives its hash. */
 export function needsPayload(rawHeaders: readonly string[]): boolean {
   return isAwsSigned(rawHeaders) && valuesOf(rawHeaders, 'x-amz-content-sha256').length === 0
 }
 
 /**
- * The Authorization of `leaving`, signed with `key`, where that of `signed` was made with `placeholder`: only then is it ours,
- * and how the client wrote its path into the signature is known by that. Otherwise what is wrong with it.
+ * The Authorization of `leaving`, signed with `key`, if that of `signed` was created with
+ * `placeholder`. The check also shows how the client encoded its path. Otherwise the problem with
+ * it.
  */
 export function signAgain(
   signed: SignableRequest,
@@ -82,7 +89,10 @@ export function signAgain(
   return { problem: 'is signed with another key than the brokered one, or was changed after it was signed' }
 }
 
-/** As S3 signs a path, and as every other service does: encoded once more, and without `.`, `..` and `//`. */
+/**
+ * Path encodings: S3's, and that of all other services, which encodes once more and removes `.`,
+ * `..` and `//`.
+ */
 const ROUTES: readonly ((route: string) => string)[] = [
   (route) => route,
   (route) => encodedRoute(normalized(route)),
@@ -145,7 +155,7 @@ function decoded(text: string): string {
   }
 }
 
-/** All but letters, digits and `-_.~`. */
+/** Encodes all but letters, digits and `-_.~`. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -1,4 +1,7 @@
-/** The credential broker: a command holds placeholders, and only the way out knows what they stand for, and for whom. */
+/**
+ * The credential broker: a command has placeholders, and only the proxy knows their values and
+ * hosts.
+ */
 
 import { randomBytes } from 'node:crypto'
 import type { Transform } from 'node:stream'
@@ -14,49 +17,61 @@ import { scrubBytes, scrubStream } from './scrub-stream.ts'
 import { secretForms } from './secret-forms.ts'
 import { createSearch, type SecretSearch } from './secret-search.ts'
 
-/** A `[[secrets]]` entry whose source was read. */
+/** A `[[secrets]]` entry with its value. */
 export interface BrokeredSecret {
-  /** The variable in which the command sees the placeholder. */
+  /** The variable with the placeholder. */
   readonly name: string
   readonly value: string
-  /** What is before and after it in the variable, and between where it is there more than once. */
+  /** The text before and after it in the variable, and between repetitions. */
   readonly around?: readonly string[]
   readonly hosts: readonly HostPattern[]
   /** The request header that carries it; `authorization` when neither header nor query is set. */
   readonly header?: string
   /** The query parameter that carries it. */
   readonly query?: string
-  /** It is the password of a database: its hosts speak this protocol, and nothing else goes there. */
+  /** The password of a database: its hosts speak this protocol and nothing else. */
   readonly login?: LoginProtocol
-  /** It goes nowhere: requests that were signed with the placeholder are signed again with it. Every request to its hosts is. */
+  /**
+   * The value is never sent: requests that were signed with the placeholder are signed again with
+   * it. All requests to its hosts must be.
+   */
   readonly signs?: 'aws'
-  /** Every request to its hosts must carry it, and only what is known to be harmless beside it. */
+  /** Every request to its hosts must carry it, beside known harmless fields only. */
   readonly exclusive?: boolean
-  /** Headers and query parameters that may go to its hosts although they could carry another credential; `x-*` for all that start so. */
+  /**
+   * Headers and query parameters allowed for its hosts although they could carry another
+   * credential; `x-*` for a prefix.
+   */
   readonly passHeaders?: readonly string[]
   readonly passParameters?: readonly string[]
-  /** Paths that may be asked for without it: by GET, without a query. */
+  /** Paths that need no credential: by GET, without a query. */
   readonly openPaths?: readonly string[]
-  /** The placeholder that the command sees already, in a file of the project. */
+  /** The existing placeholder, in a file of the project. */
   readonly placeholder?: string
-  /** Other credentials may go to its hosts: they could before somebody wrote this one into the project. */
+  /** Other credentials may go to its hosts, as they could before this one was found in the project. */
   readonly lenient?: boolean
 }
 
-/** An entry whose value cannot be used. Its hosts stay closed, because any other credential could go there. */
+/**
+ * An entry without a usable value. Its hosts stay closed, because any other credential could go
+ * there.
+ */
 export interface AbsentSecret extends Pick<BrokeredSecret, 'name' | 'hosts'> {
   readonly problem: string
 }
 
 export type LoginProtocol = 'postgres' | 'redis'
 
-/** A login that is made outside. */
+/** A database login that the broker performs. */
 export interface Login {
   readonly name: string
   readonly protocol: LoginProtocol
   readonly placeholder: string
   readonly value: string
-  /** Takes the password out of what the host sends, at its length: of its messages, where there is a way to read their heads. */
+  /**
+   * Removes the password from the host's data at the same length, message by message if their heads
+   * are readable.
+   */
   scrub(readHead?: ReadFrameHead): Transform
   /** The same for a whole message. */
   scrubMessage(bytes: Buffer): Buffer
@@ -65,58 +80,71 @@ export interface Login {
 export interface OutgoingRequest {
   readonly target: Target
   readonly method: string
-  /** The hash of the body in hex, where `signsPayload` asked for it. */
+  /** The hash of the body in hex, if `signsPayload` required it. */
   readonly payloadHash?: string | null
-  /** TLS, or a connection that does not leave the machine. */
+  /** TLS, or a connection inside this machine. */
   readonly secure: boolean
   /** Path and query. */
   readonly path: string
   readonly rawHeaders: readonly string[]
-  /** Given, a wildcard of a secret's hosts does not reach below another public suffix. */
+  /** If given, a wildcard of a secret's hosts does not match below another public suffix. */
   readonly suffixes?: SuffixLookup | undefined
 }
 
 export interface SwappedRequest {
   readonly path: string
   readonly rawHeaders: readonly string[]
-  /** Names of the secrets that were put in. */
+  /** Names of the inserted secrets. */
   readonly used: readonly string[]
 }
 
 export interface Broker {
   /** Variables for the sandbox: name and placeholder. */
   readonly environment: Readonly<Record<string, string>>
-  /** Puts in a further one, which has no variable. */
+  /** Adds a secret that has no variable. */
   add(secret: BrokeredSecret & { readonly placeholder: string }): void
-  /** Puts the values in where they may go, or says why the request must not leave. */
+  /** Inserts the values where they may go, or returns why the request must not leave. */
   swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial }
-  /** True for a request that is signed again and says no hash of its body, so that the body has to be there first. */
+  /**
+   * Whether the request will be signed again and lacks its body's hash, so that the body must be
+   * read first.
+   */
   signsPayload(target: Target, rawHeaders: readonly string[]): boolean
-  /** Looks for placeholders in a body as it passes: gives the refusal for one that is in this piece, or ends with it, or null. */
+  /**
+   * Searches a passing body for placeholders: returns the refusal for one that is in this piece, or
+   * ends with it, or null.
+   */
   bodyReader(target: Target): (piece: Buffer) => EgressDenial | null
-  /** The refusal for fields of a form that can carry another credential than the brokered one, or null. */
+  /**
+   * The refusal for form fields that can carry another credential than the brokered one, or null.
+   */
   fieldProblem(target: Target, names: readonly string[]): EgressDenial | null
-  /** The login that every connection to this host makes; null for one that is not a database of ours. */
+  /** The login for every connection to this host; null unless it is a brokered database. */
   loginFor(target: Target): Login | null
-  /** True for a host that a secret is for: nothing goes there but requests that can be read. */
+  /** Whether a secret belongs to this host: then only readable requests go there. */
   isFor(target: Target): boolean
-  /** True for a host that a secret may go to: what it sends back may hold one, the process that asked and when. */
+  /**
+   * Whether a secret may go to this host: then its answers may contain a secret, for any request.
+   */
   mayEcho(target: Target): boolean
-  /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
+  /** Removes values from a host's answer: an echo must not bring the secret into the sandbox. */
   scrubText(text: string): string
-  /** `sameLength`: each value is blotted out, and the bytes stay as many as they were. */
+  /** `sameLength` overwrites each value, and keeps the number of bytes. */
   scrubStream(sameLength: boolean): Transform
-  /** The same for a protocol of frames that say how long they are. */
+  /** The same for a protocol whose frames declare their length. */
   scrubFrames(readHead: ReadFrameHead): Transform
 }
 
 interface Held extends BrokeredSecret {
   readonly placeholder: string
-  /** Finds the placeholder as a body may hold it: as it is, in base64 at any offset, in hex, escaped. */
+  /** Finds the placeholder in any form of a body: plain, base64 at any offset, hex, escaped. */
   readonly search: SecretSearch
 }
 
-/** Makes the placeholders of a session. Throws for a value that no header could carry; the message never shows it. */
+/**
+ * Creates the placeholders of a session. Throws for a value that no header could carry; the message
+ * never contains it.
+ */
 export function createBroker(secrets: readonly BrokeredSecret[], absent: readonly AbsentSecret[] = []): Broker {
   const held = secrets.map(hold)
   const environment = Object.fromEntries([
@@ -211,7 +239,9 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
   }
 }
 
-/** What keeps the value of a secret from being brokered; null when nothing does. A shorter one would be found in every answer. */
+/**
+ * Why the value of a secret cannot be brokered, or null. A shorter one would match in every answer.
+ */
 export function unfitValue({ name, value }: Pick<BrokeredSecret, 'name' | 'value'>): string | null {
   if (value.length >= 4 && /^[\x20-\x7e]+$/.test(value) && value === value.trim()) return null
   return `the value of the secret ${name} cannot go into a header: expected at least four printable ASCII characters without spaces around them`
@@ -243,7 +273,7 @@ function placeRefusal(
   return { code: 'secret-misplaced', message }
 }
 
-/** The request with the signature of the first key whose placeholder made the one it has. */
+/** The request, signed with the first key whose placeholder created its signature. */
 function signedAgain(
   secrets: readonly Held[],
   request: OutgoingRequest,
@@ -284,7 +314,7 @@ function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Egress
   const found = foreignCredential(request, {
     placeholders: granted.map((secret) => secret.placeholder),
     strict: granted.some((secret) => secret.exclusive),
-    // Whose signature it is, is checked when it is made again.
+    // Signing again checks whose signature it is.
     headers: granted.flatMap((secret) => [...(secret.passHeaders ?? []), ...(secret.signs ? ['authorization'] : [])]),
     parameters: granted.flatMap((secret) => secret.passParameters ?? []),
   })
@@ -292,7 +322,8 @@ function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Egress
 }
 
 function foreign(found: string, { host }: Target): EgressDenial {
-  // Not the name first: behind the code of the refusal it would read as a secret's value, and be masked.
+  // The field name must not come first: after the refusal's code it would be masked like a secret's
+  // value.
   const message = `a field called ${quote(found)} can carry another credential than the brokered one, and was on its way to ${quote(host)}`
   return { code: 'secret-foreign', message }
 }
@@ -318,7 +349,7 @@ function headerHolds(text: string, placeholder: string): boolean {
   return holdsIn(text, placeholder) || (basicCredentials(text)?.includes(placeholder) ?? false)
 }
 
-/** `user:password` of a Basic authorization, which is how git sends tokens. */
+/** `user:password` of a Basic authorization, in which git sends tokens. */
 function basicCredentials(value: string): string | null {
   const encoded = /^basic +([A-Za-z0-9+/=_-]+)\s*$/i.exec(value)?.[1]
   return encoded === undefined ? null : Buffer.from(encoded, 'base64').toString('latin1')

@@ -1,18 +1,21 @@
-/** Escapes in which a host may write the characters of a secret: of URLs, JSON, HTML and programming languages. PURE. */
+/**
+ * Decodes escapes in which a host may write the characters of a secret: URLs, JSON, HTML and
+ * programming languages. PURE.
+ */
 
 /** Bytes without a layer of escapes. */
 export interface UnescapedBytes {
   readonly bytes: Buffer
-  /** Where each of them starts in the text as it came, and at the end its length. */
+  /** The position of each byte in the original text, and its length at the end. */
   readonly starts: Uint32Array
 }
 
-/** The longest escape that is read. */
+/** The longest escape that is decoded. */
 export const LONGEST_ESCAPE = 10
 
 const [PERCENT, AMPERSAND, BACKSLASH, SEMICOLON, HASH] = [0x25, 0x26, 0x5c, 0x3b, 0x23]
 
-/** Named references of HTML to characters of ASCII. */
+/** Named HTML references to ASCII characters. */
 const NAMED: ReadonlyMap<string, number> = new Map(
   Object.entries({
     '!': 'excl',
@@ -48,7 +51,10 @@ const NAMED: ReadonlyMap<string, number> = new Map(
   }).flatMap(([character, names]) => names.split(' ').map((name) => [name, character.charCodeAt(0)] as const)),
 )
 
-/** The bytes without one more layer of escapes; null when they hold none. `starts` says where they are in the text as it came. */
+/**
+ * The bytes without one more layer of escapes; null without any. `starts` has their positions in
+ * the original text.
+ */
 export function unescapeBytes(source: Buffer, starts: Uint32Array | null = null): UnescapedBytes | null {
   let bytes: Buffer | null = null
   let places = NOTHING
@@ -75,7 +81,7 @@ export function unescapeBytes(source: Buffer, starts: Uint32Array | null = null)
 
 const NOTHING = new Uint32Array(0)
 
-/** The length of the escape that starts here, times 256, plus the byte that it means; 0 where none does. */
+/** The length of the escape that starts here, times 256, plus its byte; 0 without one. */
 function readEscape(source: Buffer, at: number, kind: number): number {
   if (kind === AMPERSAND) return readReference(source, at)
   const next = source[at + 1]!
@@ -86,7 +92,7 @@ function readEscape(source: Buffer, at: number, kind: number): number {
   return QUOTED.has(next) ? (2 << 8) | next : 0
 }
 
-/** Signs that mean themselves behind a backslash. */
+/** Characters that mean themselves after a backslash. */
 const QUOTED: ReadonlySet<number> = new Set(Buffer.from('"\'/\\$&`'))
 
 function octalEscape(source: Buffer, at: number, first: number): number {

@@ -70,7 +70,7 @@ describe.each([
 ] as const)('what could be a credential: %s', (name, by) => {
   it.each(EITHER)('%s', (_, path, rawHeaders, expected) => {
     const found = foreignCredential({ path, rawHeaders }, by)
-    // A strict host may stop at something that comes first.
+    // Strict mode may report an earlier field.
     if (name === 'strict' && expected !== null) expect(found).not.toBeNull()
     else expect(found).toBe(expected)
   })

@@ -1,16 +1,19 @@
 /**
- * What else of a request to a brokered host could say who asks: with a key of their own, somebody could carry data out through
- * the one host that is granted. PURE.
+ * Finds other credentials in a request to a brokered host: with a foreign key, an attacker could
+ * carry data out through the granted host. PURE.
  */
 
 import { isOverride } from '../wire/override-headers.ts'
 
-/** What may go to a host beside the brokered credential. */
+/** The fields that may accompany the brokered credential. */
 export interface Bystanders {
   readonly placeholders: readonly string[]
-  /** True: whatever is not known to be harmless stays here. False: what has the name or the look of a credential does. */
+  /**
+   * Strict: only known harmless fields may leave. Otherwise: all but those that look like a
+   * credential.
+   */
   readonly strict: boolean
-  /** Names that somebody listed; `anthropic-*` for all that start so. Lower-case. */
+  /** Listed names; `anthropic-*` for a prefix. Lower-case. */
   readonly headers: readonly string[]
   readonly parameters: readonly string[]
 }
@@ -20,7 +23,7 @@ interface Parts {
   readonly rawHeaders: readonly string[]
 }
 
-/** Request fields that name, describe or route, and that no service reads as a login. */
+/** Request fields that name, describe or route, and that no service accepts as a login. */
 const HARMLESS: ReadonlySet<string> = new Set(
   [
     'accept accept-charset accept-encoding accept-language cache-control connection content-disposition content-encoding',
@@ -38,12 +41,12 @@ const PAGING: ReadonlySet<string> = new Set(
 )
 const CREDENTIAL_NAME =
   /auth|token|secret|cookie|session|pass(?:w|code|phrase|key)|pwd|credential|signature|jwt|bearer|dpop|macaroon|assertion|(?:api|app|access|account|client|consumer|license|master|private|service|shared|sign|subscription|user)[-_.]?(?:key|pass)|(?:^|[-_.])(?:key|keys|sig|sid|pat|pin|otp|hmac|pass|pw|login)(?:$|[-_.])/
-/** A body of requests in requests, each with its own head. */
+/** A body of nested requests with heads. */
 const NESTED_REQUESTS = /^\s*(?:multipart\/(?:mixed|batch|parallel)|application\/http|message\/http)\b/i
-/** What a subprotocol of WebSocket is called; a key is longer, or says what it is. */
+/** The name of a WebSocket subprotocol; a key is longer, or is labelled. */
 const PLAIN_PROTOCOL = /^(?!.*[\w~+/=]{20})[\w.+/-]{1,48}$/
 
-/** The header, parameter or path segment that must not go to this host; null when there is none. */
+/** The header, parameter or path segment that must not go to this host, or null. */
 export function foreignCredential(request: Parts, by: Bystanders): string | null {
   return foreignHeader(request, by) ?? foreignParameter(request, by) ?? foreignPath(request, by)
 }
@@ -69,7 +72,7 @@ function foreignParameter({ path }: Parts, by: Bystanders): string | null {
   return null
 }
 
-/** The field of a form that must not go to this host, of those that came; null when there is none. Other fields are what the form is about. */
+/** The form field that must not go to this host, or null. Other fields are the form's content. */
 export function foreignField(names: readonly string[], { parameters }: Pick<Bystanders, 'parameters'>): string | null {
   return names.map((name) => decodedFully(name).toLowerCase()).find((name) => soundsForeign(name, parameters)) ?? null
 }
@@ -78,7 +81,10 @@ function soundsForeign(name: string, listed: readonly string[]): boolean {
   return CREDENTIAL_NAME.test(name) && !PAGING.has(name) && !isListed(name, listed)
 }
 
-/** Where a service takes requests in requests as JSON; others call other things so, and only agents' services are strict. */
+/**
+ * Services that accept nested requests as JSON. Other hosts use such names too, so only strict ones
+ * are checked.
+ */
 function foreignPath({ path }: Parts, by: Bystanders): string | null {
   if (!by.strict) return null
   const [route = ''] = path.split('?')
@@ -89,7 +95,10 @@ function foreignPath({ path }: Parts, by: Bystanders): string | null {
   )
 }
 
-/** Name and value of each parameter: after `?`, between `&` or `;`, and those that a path segment carries after a `;`. */
+/**
+ * Name and value of each parameter: after `?`, between `&` or `;`, and after a `;` in a path
+ * segment.
+ */
 function parametersOf(path: string): [name: string, value: string][] {
   const mark = path.indexOf('?')
   const route = mark < 0 ? path : path.slice(0, mark)
@@ -109,7 +118,7 @@ function isListed(name: string, listed: readonly string[]): boolean {
   return listed.some((entry) => (entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry))
 }
 
-/** A placeholder alone, with a scheme, or as one half of Basic credentials whose other half is only a name. */
+/** A placeholder alone, after a scheme, or in Basic credentials whose other half is only a name. */
 function isOurs(value: string, { placeholders }: Bystanders): boolean {
   const bare = value.trim()
   if (placeholders.includes(bare.replace(/^(?:bearer|token) +/i, ''))) return true
@@ -128,7 +137,7 @@ function arePlain(protocols: string): boolean {
   return protocols.split(',').every((name) => PLAIN_PROTOCOL.test(name.trim()) && !CREDENTIAL_NAME.test(name))
 }
 
-/** Until nothing is left to decode: a server may decode more than once. */
+/** Decodes until nothing changes: a server may decode more than once. */
 export function decodedFully(text: string): string {
   let left = text.replaceAll('+', ' ')
   for (let round = 0; round < 4 && left.includes('%'); round++) {

@@ -1,31 +1,37 @@
-/** Removes secrets from messages that say how long they are, without a change of length. Nothing of a whole message waits. */
+/**
+ * Removes secrets from length-prefixed messages without changing their length. Whole messages pass
+ * without delay.
+ */
 
 import { Transform } from 'node:stream'
 import { Scrubber, scrubBytes } from './scrub-stream.ts'
 import type { SecretSearch } from './secret-search.ts'
 
 export interface FrameHead {
-  /** How many bytes it takes, and how many follow. */
+  /** Its length, and the length of the payload. */
   readonly head: number
   readonly payload: number
-  /** True where the message goes on in the next frame. */
+  /** Whether the message continues in the next frame. */
   readonly goesOn?: boolean
-  /** True for a frame that may come between those of a message, and is one by itself. */
+  /** Whether the frame may interrupt a message, and is complete itself. */
   readonly apart?: boolean
 }
 
-/** Null while the head is not complete. */
+/** Null while the head is incomplete. */
 export type ReadFrameHead = (bytes: Buffer) => FrameHead | null
 
 const MAX_HEAD = 14
 
 const WEBSOCKET_OPCODES: ReadonlySet<number> = new Set([0, 1, 2, 8, 9, 10])
-/** As the protocol holds it. */
+/** The limit of RFC 6455. */
 const LONGEST_CONTROL = 125
-/** A message as it is, the end of a stream of Connect, the trailers of gRPC in a browser. */
+/** A plain message, the end of a Connect stream, or gRPC trailers for browsers. */
 const ENVELOPE_FLAGS: ReadonlySet<number> = new Set([0, 2, 0x80])
 
-/** RFC 6455: what a server sends is never masked, and no extension was agreed on. Other bytes would hide what they hold. */
+/**
+ * RFC 6455: servers never mask, and no extension was negotiated. Other frames would hide their
+ * content.
+ */
 export function websocketHead(bytes: Buffer): FrameHead | null {
   if (bytes.length < 2) return null
   if ((bytes[1]! & 0x80) !== 0) throw new Error('a server must not mask its frames')
@@ -39,13 +45,16 @@ export function websocketHead(bytes: Buffer): FrameHead | null {
   return bytes.length < 10 ? null : { head: 10, payload: Number(bytes.readBigUInt64BE(2)), goesOn }
 }
 
-/** gRPC and Connect: a flag, a length, the message; a packed one was not asked for, and would hide what it holds. */
+/**
+ * gRPC and Connect: a flag, a length, the message. Compression was not negotiated, and would hide
+ * the content.
+ */
 export function envelopeHead(bytes: Buffer): FrameHead | null {
   if (bytes.length > 0 && !ENVELOPE_FLAGS.has(bytes[0]!)) throw new Error('not a gRPC message that can be read')
   return bytes.length < 5 ? null : { head: 5, payload: bytes.readUInt32BE(1) }
 }
 
-/** The event streams of AWS: the length of all of it comes first. */
+/** AWS event streams: the total length comes first. */
 export function eventStreamHead(bytes: Buffer): FrameHead | null {
   if (bytes.length < 4) return null
   const length = bytes.readUInt32BE(0)
@@ -58,9 +67,9 @@ export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead): Tran
   let heading: Buffer = Buffer.alloc(0)
   let frame: FrameHead | null = null
   let left = 0
-  /** Bytes of messages that came, and that went on. */
+  /** Message bytes received, and passed on. */
   let [taken, sent] = [0, 0]
-  /** Heads, and frames that are apart, each with the number of bytes that go before it. */
+  /** Heads and separate frames, each with the number of preceding message bytes. */
   const between: { readonly after: number; readonly bytes: Buffer }[] = []
   const apart: Buffer[] = []
 
@@ -68,7 +77,7 @@ export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead): Tran
     between.push({ after: taken, bytes })
   }
 
-  /** The bytes with what goes between them. */
+  /** The bytes with the frames between them. */
   function joined(bytes: Buffer): Buffer[] {
     const parts: Buffer[] = []
     const end = sent + bytes.length

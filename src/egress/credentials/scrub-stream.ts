@@ -1,15 +1,18 @@
-/** Removes secrets from bytes as they pass, wherever the pieces are cut. */
+/** Removes secrets from a byte stream, however it is split. */
 
 import { Transform } from 'node:stream'
 import type { FoundSecret, SecretSearch } from './secret-search.ts'
 
-/** Passes clean bytes on, except for an end that waits for what follows. Its length does not depend on the secret. */
+/**
+ * Passes clean bytes on and keeps back an end that depends on the next bytes. Its length does not
+ * depend on the secret.
+ */
 export class Scrubber {
   readonly #search: SecretSearch
   readonly #sameLength: boolean
   #waiting: Buffer = Buffer.alloc(0)
 
-  /** `sameLength`: for bytes whose length is counted elsewhere. */
+  /** `sameLength`: for bytes whose length is already declared. */
   constructor(search: SecretSearch, sameLength: boolean) {
     this.#search = search
     this.#sameLength = sameLength
@@ -24,7 +27,7 @@ export class Scrubber {
     return withoutSecrets(bytes.subarray(0, end), found, this.#sameLength)
   }
 
-  /** What still waited. */
+  /** The bytes kept back. */
   end(): Buffer {
     const rest = this.#waiting
     this.#waiting = Buffer.alloc(0)

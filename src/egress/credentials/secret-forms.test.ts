@@ -86,7 +86,7 @@ function lowerCodes(): string {
   return encodeURIComponent(VALUE).replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
 }
 
-/** Every way to read a text, so that what is left of a secret shows. */
+/** All readings of a text, to find remains of a secret. */
 function readings(text: string): string[] {
   const tokens = text.match(/[A-Za-z0-9+/_=-]{8,}/g) ?? []
   const decodedTokens = tokens.flatMap((token) => [
@@ -125,7 +125,7 @@ describe('forms of a secret', () => {
     }
   })
 
-  /** Ways to write one character, of which a writer may take any for each. */
+  /** Encodings of one character; a writer may mix them. */
   const hex = (sign: string) => sign.charCodeAt(0).toString(16)
   const WRITTEN: readonly ((sign: string) => string)[] = [
     (sign) => sign,

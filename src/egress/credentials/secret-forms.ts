@@ -1,15 +1,18 @@
-/** The texts in which a host may send a secret back: as it is, in base64, in hex. Escapes are read where they are looked for. PURE. */
+/**
+ * The texts in which a host may return a secret: plain, base64, hex. The search decodes escapes.
+ * PURE.
+ */
 
-/** One text of a secret, and what replaces it. */
+/** One text of a secret, and its replacement. */
 export interface SecretForm {
   readonly bytes: Buffer
-  /** Null where the length stays, so that a decoder still finds its way. */
+  /** Null keeps the length, so that decoders still work. */
   readonly placeholder: string | null
-  /** One character, for as many as are replaced. */
+  /** The character that overwrites each byte. */
   readonly filler: string
 }
 
-/** Below this an encoded form is so short that it would be found in what has nothing to do with the secret. */
+/** Shorter encoded forms would match unrelated text. */
 const SHORTEST_ENCODED = 8
 
 /** Every form of a value, each once. A form is printable ASCII. */
@@ -23,7 +26,9 @@ export function secretForms(value: string, placeholder: string): SecretForm[] {
   return Array.from(forms, ([text, kind]) => ({ bytes: Buffer.from(text, 'latin1'), ...kind }))
 }
 
-/** Wherever in the encoded text it starts: the characters that depend on the secret alone, at each of the three offsets. */
+/**
+ * At each of the three offsets in an encoded text: the characters that depend only on the secret.
+ */
 function base64(value: string): string[] {
   const standard = [0, 1, 2].map((before) => {
     const whole = Buffer.concat([Buffer.alloc(before), Buffer.from(value)])

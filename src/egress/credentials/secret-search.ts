@@ -1,7 +1,7 @@
 /**
- * Finding secrets in bytes. The work that it takes depends on the bytes alone, and not on how much of a secret is among them: an
- * honest host sends back what a command asks it to, and a search that is slower, or waits longer, the better a guess is gives
- * the secret away character by character.
+ * Finds secrets in bytes in a time that depends only on the bytes, not on how much of a secret they
+ * contain. A host echoes guesses of a command. If better guesses took longer, the command could
+ * find the secret character by character.
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
@@ -16,34 +16,36 @@ export interface FoundSecret {
 }
 
 export interface SearchedBytes {
-  /** In order, none of them inside another. */
+  /** In order, not nested. */
   readonly found: readonly FoundSecret[]
-  /** From here on the bytes wait for what follows, whatever they are: a secret may have started there. */
+  /**
+   * From here on, bytes wait for the next ones, whatever they are: a secret may have started there.
+   */
   readonly waitsFrom: number
 }
 
 export type SecretSearch = (bytes: Buffer) => SearchedBytes
 
-/** Escapes within escapes that are read, such as JSON in JSON in a URL. */
+/** Decoded layers of escapes, such as JSON in JSON in a URL. */
 const LAYERS = 3
-/** No more than this waits, however it is escaped. */
+/** The most bytes that wait, however escaped. */
 const MOST_WAITING = 16 * 1024
 /**
- * Of a long form the start is not compared: the text before it may end in half an escape, which takes the first characters in. What
- * is left is too long to be guessed.
+ * The start of a long form is not compared: the text before it may end in half an escape that
+ * absorbs its first characters. The rest is too long to guess.
  */
 const UNCOMPARED = 8
 const LONG = 24
 const SHORTEST = 4
 
-/** A text to find, and how many bytes of the form come before it. */
+/** A text to find, and the number of form bytes before it. */
 interface Needle {
   readonly bytes: Buffer
   readonly before: number
   readonly form: SecretForm
 }
 
-/** `isSame` compares two texts of one length in a time that depends on nothing but the length. */
+/** `isSame` compares two texts of equal length in constant time. */
 export function createSearch(
   secrets: readonly (readonly SecretForm[])[],
   isSame: (a: Buffer, b: Buffer) => boolean = timingSafeEqual,
@@ -54,7 +56,9 @@ export function createSearch(
   const longest = Math.max(0, ...needles.flat().map(({ bytes, before }) => bytes.length + before))
   const waiting = longest - 1 + LAYERS * (LONGEST_ESCAPE - 1)
 
-  /** Searches printable bytes that start at `from`. Returns the place from which on they wait. */
+  /**
+   * Searches printable bytes that start at `from`. Returns the position of the first waiting byte.
+   */
   function searchRun(run: Buffer, from: number, found: FoundSecret[]): number {
     let view = run
     let starts: Uint32Array | null = null
@@ -88,14 +92,14 @@ export function createSearch(
 }
 
 /**
- * Forms of a secret are printable ASCII, and so are its escapes. So nothing before another byte has to wait: it is the end of a
- * line, of a message of Redis, of an event in a stream.
+ * Secrets and their escapes are printable ASCII, so bytes before any other byte need not wait: it
+ * ends a line, a Redis message or a stream event.
  */
 function isPrintable(byte: number): boolean {
   return byte >= 0x20 && byte <= 0x7e
 }
 
-/** The form as it is, and as it would be read if what it holds were escapes. */
+/** The form, and its text if parts of it were decoded as escapes. */
 function needlesOf(form: SecretForm): Needle[] {
   const needles: Needle[] = []
   let bytes: Buffer | undefined = form.bytes
@@ -109,7 +113,7 @@ function needlesOf(form: SecretForm): Needle[] {
 
 type Scan = (bytes: Buffer, onFound: (needle: Needle, end: number) => void) => void
 
-/** By a hash of the last bytes that rolls over all of them, with a multiplier that no one can know. */
+/** Uses a rolling hash of the last bytes with a random multiplier. */
 function createScan(needles: readonly Needle[], isSame: (a: Buffer, b: Buffer) => boolean): Scan {
   const width = Math.min(...needles.map(({ bytes }) => bytes.length))
   const multiplier = randomBytes(4).readInt32LE() | 1
@@ -139,7 +143,7 @@ function createScan(needles: readonly Needle[], isSame: (a: Buffer, b: Buffer) =
   }
 }
 
-/** Mixes the hash, so that the last byte counts in the upper half too. */
+/** Mixes the hash, so that the last byte also affects the upper half. */
 function hintOf(hash: number): number {
   return Math.imul(hash, 0x9e3779b1) >>> 16
 }

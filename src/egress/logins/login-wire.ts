@@ -1,4 +1,4 @@
-/** What the protocols of databases have in common, for a login that is made outside. */
+/** Shared by the database protocols whose login the proxy performs. */
 
 import type { Socket } from 'node:net'
 import type { Duplex, Transform } from 'node:stream'
@@ -6,43 +6,46 @@ import type { Login } from '../credentials/broker.ts'
 import type { ReadFrameHead } from '../credentials/scrub-frames.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
 
-/** What a protocol is given to work with. */
+/** The connections and callbacks of a login. */
 export interface LoginCall {
-  /** As it came from inside. */
+  /** As received from inside. */
   readonly client: Socket
   readonly login: Login
   /** `host:port`, for people. */
   readonly subject: string
   /** TLS with the client, by the session's CA. */
   encryptClient(protocols?: readonly string[]): Promise<Duplex>
-  /** Connects to the host; with TLS from the start, or without. */
+  /** Connects to the host, with or without TLS from the start. */
   dial(secure: boolean): Promise<Socket>
-  /** TLS on that connection. */
+  /** Starts TLS on that connection. */
   encryptHost(host: Socket): Promise<Socket>
-  /** True where no one on the way to the host can read along. */
+  /** Whether nothing on the route to the host can read along. */
   isPrivate(host: Socket): boolean
 }
 
-/** Both sides, once all that follows may pass. */
+/** Both sides after a successful login. */
 export interface LoggedIn {
   readonly client: Duplex
   readonly host: Socket
-  /** What still checks the client's words. */
+  /** Still checks what the client sends. */
   readonly words?: Transform
-  /** Whether the password was used, as far as is known by the end. */
+  /** Whether the password was used, as known at the end. */
   used(): boolean
 }
 
 export interface LoginWire {
-  /** Up to the end of the login; null where nothing follows. Throws what went wrong. */
+  /** Performs the login; null if the connection ends with it. Throws the error. */
   logIn(call: LoginCall): Promise<LoggedIn | null>
-  /** Reads the heads of what a host sends after the login; without it, its messages end in a byte that no password holds. */
+  /**
+   * Reads the heads of messages after the login; without it, messages end in a byte that no
+   * password contains.
+   */
   readonly readHead?: ReadFrameHead
-  /** A refusal as the protocol says it. */
+  /** A refusal in the protocol's format. */
   failure(refusal: EgressDenial): Buffer
 }
 
-/** A login that Cordon does not make. */
+/** A login that Cordon refuses. */
 export class LoginRefused extends Error {
   readonly refusal: EgressDenial
 

@@ -1,14 +1,14 @@
-/** Messages of PostgreSQL's protocol 3 up to the end of a login, read and written. PURE. */
+/** Reads and writes messages of PostgreSQL's protocol 3, up to the end of a login. PURE. */
 
 const SSL_REQUEST = 80_877_103
 const GSS_REQUEST = 80_877_104
 const CANCEL_REQUEST = 80_877_102
 const PROTOCOL_3 = 3
-/** As the server itself holds it. */
+/** The server's limit. */
 const LONGEST_START = 10_000
 const LONGEST_MESSAGE = 64 * 1024
 
-/** The first message, by the eight bytes that it starts with; `rest` is how many follow. */
+/** Reads the first eight bytes of the first message; `rest` bytes follow. */
 export function readStart(
   head: Buffer,
 ): { readonly kind: 'ssl' | 'gss' | 'cancel' | 'start'; readonly rest: number } | null {
@@ -22,7 +22,9 @@ export function readStart(
   return code >>> 16 === PROTOCOL_3 ? { kind: 'start', rest } : null
 }
 
-/** The head of any later message: its kind, and how many bytes follow; null for one that belongs to no login. */
+/**
+ * The head of a later message: its kind, and the bytes that follow; null if it belongs to no login.
+ */
 export function readHead(head: Buffer): { readonly kind: string; readonly rest: number } | null {
   const length = head.readUInt32BE(1)
   return length < 4 || length > LONGEST_MESSAGE ? null : { kind: String.fromCharCode(head[0]!), rest: length - 4 }
@@ -39,7 +41,7 @@ export function messageHead(head: Buffer): { readonly head: number; readonly pay
 export const HEAD = 5
 export const START_HEAD = 8
 
-/** What a server wants of who logs in. */
+/** The authentication that a server requests. */
 export type Wanted =
   | { readonly kind: 'nothing' | 'password' }
   | { readonly kind: 'md5'; readonly salt: Buffer }
@@ -47,7 +49,7 @@ export type Wanted =
   | { readonly kind: 'scram-more' | 'scram-end'; readonly said: string }
   | { readonly kind: 'other' }
 
-/** An Authentication message's content. */
+/** Parses the content of an Authentication message. */
 export function readWanted(body: Buffer): Wanted {
   switch (body.length < 4 ? -1 : body.readUInt32BE(0)) {
     case 0:
@@ -67,7 +69,7 @@ export function readWanted(body: Buffer): Wanted {
   }
 }
 
-/** The user of a start message, which follows its eight first bytes. */
+/** The user in a start message, after its first eight bytes. */
 export function userOf(rest: Buffer): string {
   const words = rest.toString('utf8').split('\0')
   const at = words.findIndex((word, index) => index % 2 === 0 && word === 'user')
@@ -82,7 +84,7 @@ export function message(kind: string, body: Buffer | string): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-/** The client is to say its password as it is: it does not leave this machine, and is the placeholder. */
+/** Requests the password in clear text: it stays on this machine, and is the placeholder. */
 export const ASK_PASSWORD: Buffer = message('R', Buffer.from([0, 0, 0, 3]))
 export const WANT_TLS: Buffer = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 

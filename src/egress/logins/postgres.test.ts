@@ -1,4 +1,4 @@
-/** Logins to servers that are not what they seem: the password is not said, and the client not let on. */
+/** Logins to hostile servers: the password is not sent, and the client not let through. */
 
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -12,7 +12,7 @@ import { takeBytes } from './take-bytes.ts'
 const VALUE = 'the-real-password'
 const START = Buffer.concat([Buffer.from([0, 0, 0, 18, 0, 3, 0, 0]), Buffer.from('user\0ada\0\0')])
 
-/** A server of one's own: what it says to each message that comes, until it says no more. */
+/** A test server: answers each message until `serve` returns. */
 async function logIn(serve: (take: () => Promise<string>, host: Duplex) => Promise<void>, isPrivate = true) {
   const [client, inside] = duplexPair()
   const [host, server] = duplexPair()

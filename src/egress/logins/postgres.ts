@@ -1,4 +1,7 @@
-/** A login to PostgreSQL with a password that stays outside: the client says the placeholder here, and the server has the password proved to it. */
+/**
+ * Performs a PostgreSQL login: the client sends the placeholder here, and the proxy proves the
+ * password to the server.
+ */
 
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -23,7 +26,7 @@ import {
 } from './postgres-messages.ts'
 import { takeBytes } from './take-bytes.ts'
 
-/** What PostgreSQL says of a login that failed, and of one that could not be tried. */
+/** PostgreSQL's codes for a failed login, and for one that could not be tried. */
 const INVALID_PASSWORD = '28P01'
 const CONNECTION_FAILURE = '08006'
 
@@ -55,12 +58,12 @@ interface Started {
   readonly bytes: Buffer
 }
 
-/** What the client starts with, encrypted if it asks for that. */
+/** Reads the client's start, encrypted on request. */
 async function readClient({ client: plain, encryptClient, subject }: LoginCall): Promise<Started> {
   const strange = () =>
     new LoginRefused('secret-unread', `only PostgreSQL is spoken to ${subject}; something else was sent`)
   let client: Duplex = plain
-  // Each kind of encryption is asked for once.
+  // Each encryption is requested once.
   for (let asked = 0; asked < 3; asked++) {
     const head = await takeBytes(client, START_HEAD)
     const start = head && readStart(head)
@@ -79,13 +82,13 @@ async function readClient({ client: plain, encryptClient, subject }: LoginCall):
   throw strange()
 }
 
-/** The server, by TLS where it offers that. */
+/** Connects to the server, with TLS if offered. */
 async function reach({ dial, encryptHost, subject }: LoginCall): Promise<Socket> {
   const host = await dial(false)
   host.write(WANT_TLS)
   const said = (await takeBytes(host, 1))?.toString('latin1')
   if (said === 'N') return host
-  // What came in the clear after it would be taken for the server's own.
+  // Bytes before TLS would count as the encrypted server's.
   if (said !== 'S' || host.readableLength > 0)
     throw new LoginRefused('upstream-protocol', `${subject} does not speak PostgreSQL`)
   return encryptHost(host)
@@ -93,12 +96,12 @@ async function reach({ dial, encryptHost, subject }: LoginCall): Promise<Socket>
 
 interface LoginFacts {
   readonly user: string
-  /** No one on the way can read along. */
+  /** Nothing on the route can read along. */
   readonly isPrivate: boolean
   readonly subject: string
 }
 
-/** Until the server is content; true where the password was used. */
+/** Authenticates to the server; true if the password was used. */
 async function logIn(client: Duplex, server: Socket, login: Login, facts: LoginFacts): Promise<boolean> {
   let scram: Scram | null = null
   let proved = false
@@ -106,7 +109,7 @@ async function logIn(client: Duplex, server: Socket, login: Login, facts: LoginF
   for (;;) {
     const { kind, whole, body } = await takeMessage(server, facts.subject)
     if (kind === 'E') {
-      // The server's own words, and the end.
+      // The server's own message, and the end.
       client.write(login.scrubMessage(whole))
       throw new LoginRefused('upstream-protocol', `${facts.subject} refused the login`)
     }
@@ -141,7 +144,7 @@ async function logIn(client: Duplex, server: Socket, login: Login, facts: LoginF
   }
 }
 
-/** The client has to have the placeholder: any other password is somebody else's. */
+/** The client must send the placeholder: any other password is foreign. */
 async function askClient(client: Duplex, { name, placeholder }: Login, subject: string): Promise<void> {
   client.write(ASK_PASSWORD)
   const { kind, body } = await takeMessage(client, subject)
@@ -167,18 +170,18 @@ function md5(password: string, user: string, salt: Buffer): string {
   return `md5${hash(hash(password, user), salt)}`
 }
 
-/** What a server may have us count to; its own default is 4,096. */
+/** The most iterations accepted from a server; its default is 4,096. */
 const MOST_ROUNDS = 1_000_000
 
 interface Scram {
   readonly first: string
-  /** The answer to the server's first message; null for one that is none. */
+  /** The answer to the server's first message; null if invalid. */
   answer(serverFirst: string): Promise<string | null>
-  /** Whether the server has proved that it knows the password. */
+  /** Whether the server proved that it knows the password. */
   isProved(serverFinal: string): boolean
 }
 
-/** `user` stays empty where the server has the name from elsewhere. */
+/** `user` stays empty if the server already has the name. */
 export function createScram(password: string, user = '', nonce: string = randomBytes(18).toString('base64')): Scram {
   const bare = `n=${user},r=${nonce}`
   let expected: Buffer | null = null

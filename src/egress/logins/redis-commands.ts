@@ -1,23 +1,23 @@
-/** Commands of Redis as clients write them: lists of texts with their lengths, or a line. PURE. */
+/** Reads Redis commands: lists of length-prefixed texts, or a line. PURE. */
 
 export type ReadCommand = { readonly words: readonly string[]; readonly used: number } | { readonly problem: string }
 
-/** A login has no more to say. */
+/** More than any login needs. */
 const LONGEST = 16 * 1024
 const MOST_WORDS = 10
-/** A kind, nine digits and the end. */
+/** A type, nine digits and the line end. */
 const LONGEST_HEAD = 12
 
-/** The first command of what came; null while it is not whole. */
+/** The first command of the bytes; null while incomplete. */
 export function readCommand(bytes: Buffer): ReadCommand | null {
   const read = bytes[0] === 0x2a ? readList(bytes) : readLine(bytes)
   return read === null && bytes.length > LONGEST ? { problem: 'a line or a login of more than 16 KB' } : read
 }
 
 /**
- * What a client says, command by command for as long as it speaks. Those named in `wanted` are read whole, and what `exchange`
- * makes of them goes on; the others go on as they are, however long, in the frames in which the server reads them. Throws what
- * `refuse` makes of a text that is none.
+ * Passes a client's commands on. Those named in `wanted` are read whole and passed to `exchange`.
+ * Others are streamed at any length, in the server's framing. Throws the error of `refuse` for
+ * invalid text.
  */
 export function commandsThrough(
   wanted: ReadonlySet<string>,
@@ -26,11 +26,11 @@ export function commandsThrough(
 ): (chunk: Buffer) => Buffer {
   const longest = Math.max(...[...wanted].map((name) => name.length))
   let waiting: Buffer = Buffer.alloc(0)
-  /** Of the command that goes on: words, and bytes of one of them, that are still to come. */
+  /** The words, and the bytes of one of them, still to come in the current command. */
   let words = 0
   let bytes = 0
 
-  /** How much of it goes on as it is, nothing while that is not known; null for the start of a login. */
+  /** The bytes that pass unchanged, none while unknown; null for the start of a login. */
   function passing(from: Buffer): number | null {
     if (bytes > 0) {
       const some = Math.min(bytes, from.length)
@@ -120,7 +120,7 @@ function readList(bytes: Buffer): ReadCommand | null {
   return { words, used: at }
 }
 
-/** As a person types it; with quotes in it, it could be read in more than one way. */
+/** An inline command; with quotes it could be read in more than one way. */
 function readLine(bytes: Buffer): ReadCommand | null {
   const line = lineAt(bytes, 0)
   if (line === null) return null

@@ -1,4 +1,4 @@
-/** A login to Redis with a password that stays outside: AUTH and HELLO that say the placeholder go out with the password. */
+/** Performs Redis logins: AUTH and HELLO with the placeholder are sent with the password. */
 
 import { Transform } from 'node:stream'
 import { quote } from '../../hosts/host.ts'
@@ -16,12 +16,12 @@ export const redis: LoginWire = {
     const words = loginWords(call, call.isPrivate(host))
     return { client, host, words: words.transform, used: words.used }
   },
-  // A line of their own for clients that wait for an answer to what they asked.
+  // A separate line, for clients that wait for an answer to their command.
   failure: ({ code, message }) =>
     Buffer.from(`-ERR refused by Cordon (${code}): ${message.replace(/[\r\n]/g, ' ')}\r\n`),
 }
 
-/** The client's commands: every login among them, the first and any later one, is made with the password or not at all. */
+/** The client's commands: every login, first or later, uses the password or is refused. */
 function loginWords({ login, subject }: LoginCall, isPrivate: boolean): { transform: Transform; used: () => boolean } {
   let used = false
 
@@ -29,7 +29,7 @@ function loginWords({ login, subject }: LoginCall, isPrivate: boolean): { transf
     return new LoginRefused('secret-unread', `only Redis is spoken to ${subject}: ${problem}`)
   }
 
-  /** A login with the password in it; null for any other command. */
+  /** A login with the password inserted; null for any other command. */
   function exchanged(words: readonly string[]): Buffer | null {
     const at = passwordAt(words)
     if (at === 'unclear') throw unread('a login that could be read in more than one way')
@@ -60,13 +60,16 @@ function loginWords({ login, subject }: LoginCall, isPrivate: boolean): { transf
 
 const LOGINS: ReadonlySet<string> = new Set(['AUTH', 'HELLO'])
 
-/** Where the password is in `AUTH [user] password` and `HELLO [version [AUTH user password] [SETNAME name]]`. */
+/**
+ * The position of the password in `AUTH [user] password` and `HELLO [version [AUTH user password]
+ * [SETNAME name]]`.
+ */
 function passwordAt(words: readonly string[]): number | 'unclear' | null {
   if (words[0]?.toUpperCase() === 'AUTH') return words.length === 2 || words.length === 3 ? words.length - 1 : 'unclear'
   let found: number | null = null
   for (let at = 2; at < words.length; ) {
     const option = words[at]!.toUpperCase()
-    // The server takes the last of several.
+    // The server uses the last of several.
     if (option === 'AUTH' && found === null && at + 2 < words.length) {
       found = at + 2
       at += 3

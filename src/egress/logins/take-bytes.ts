@@ -1,8 +1,8 @@
-/** Taking so many bytes off a connection, and leaving what follows. */
+/** Takes a number of bytes from a connection, and leaves the rest. */
 
 import type { Duplex } from 'node:stream'
 
-/** Null when the connection ends before. */
+/** Null if the connection ends early. */
 export async function takeBytes(socket: Duplex, count: number): Promise<Buffer | null> {
   if (count === 0) return Buffer.alloc(0)
   for (;;) {
@@ -20,7 +20,7 @@ export async function takeBytes(socket: Duplex, count: number): Promise<Buffer |
   }
 }
 
-/** The first byte that comes, which stays there; null when none does. */
+/** The first byte, left in place; null if none comes. */
 export async function peekByte(socket: Duplex): Promise<number | null> {
   const first = await takeBytes(socket, 1)
   if (first === null) return null

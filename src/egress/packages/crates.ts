@@ -1,11 +1,11 @@
-/** Registries of crates: a sparse index with one line of JSON for each version. */
+/** Crate registries: a sparse index with one line of JSON per version. */
 
 import { isRecord } from '../../system/json.ts'
 import type { RegistryProtocol, Release } from './release.ts'
 import { timeOf } from './time-of.ts'
 
 const INDEX = /^(?:1\/[^/]|2\/[^/]{2}|3\/[^/]\/[^/]{3}|[^/]{2}\/[^/]{2}\/[^/]{4,})$/
-/** As public registries and common mirrors write it; every other place is known from the index itself. */
+/** The file paths of public registries and common mirrors; the index gives any other. */
 const FILE = /(?:^|\/)crates\/(?:([\w-]+)\/)?(?:([\w-]+?)-(\d[^/]*)\.crate|\d[^/]*\/download)$/
 
 export const cratesProtocol: RegistryProtocol = {
@@ -34,7 +34,7 @@ export function indexPath(name: string): string {
   return name.length === 3 ? `3/${name[0]}/${name}` : `${name.slice(0, 2)}/${name.slice(2, 4)}/${name}`
 }
 
-/** Where the file of a version is, by the template of `config.json`. */
+/** The address of a version's file, by the template of `config.json`. */
 export function crateFile(dl: string, name: string, version: string, checksum: string): string {
   if (!/\{(?:crate|version|prefix|lowerprefix|sha256-checksum)\}/.test(dl)) return `${dl}/${name}/${version}/download`
   const prefix = indexPath(name).split('/').slice(0, -1).join('/')
@@ -63,7 +63,7 @@ function releaseOf(entry: Readonly<Record<string, unknown>>): Release {
     version: String(entry.vers),
     file: null,
     published: timeOf(entry.pubtime),
-    // The index does not say which crates have a build script.
+    // The index does not list build scripts.
     scripts: false,
     withdrawn: entry.yanked === true ? 'yanked' : null,
     provenance: false,

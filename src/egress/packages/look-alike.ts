@@ -1,12 +1,12 @@
-/** Names that could be taken for those of popular packages. PURE. */
+/** Finds names that imitate popular packages. PURE. */
 
 import { POPULAR } from './popular.ts'
 import type { Ecosystem } from './release.ts'
 
-/** Below this nearly every name is near another one. */
+/** Shorter names are nearly all close to another one. */
 const SHORTEST = 4
 
-/** The popular package that a name is one edit away from, or differs from by signs alone; null for any other name. */
+/** The popular package that a name imitates by one edit, or by separators alone; otherwise null. */
 export function lookAlike(ecosystem: Ecosystem, name: string): string | null {
   const popular = POPULAR[ecosystem]
   const plain = name.toLowerCase()
@@ -19,7 +19,7 @@ export function lookAlike(ecosystem: Ecosystem, name: string): string | null {
   return null
 }
 
-/** Without scope marks and separators, and with digits as the letters that they pass for. */
+/** Without scope marks and separators, and with digits as the letters that they imitate. */
 function fold(name: string): string {
   return name
     .replace(/^@/, '')
@@ -29,7 +29,7 @@ function fold(name: string): string {
     .replaceAll('rn', 'm')
 }
 
-/** One letter added, left out, changed, or two neighbours swapped. */
+/** One letter added, removed or changed, or two neighbours swapped. */
 function isOneEdit(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1 || a === b) return false
   let at = 0

@@ -1,4 +1,4 @@
-/** Registries of npm: one JSON document for a package, with the time of each version. */
+/** npm registries: one JSON document per package, with the time of each version. */
 
 import { isRecord } from '../../system/json.ts'
 import { compareVersions, isPreRelease, type PackageFacts, type RegistryProtocol, type Release } from './release.ts'
@@ -13,7 +13,7 @@ export const npmProtocol: RegistryProtocol = {
     const name = npmNameOfFile(path)
     if (name !== null) return { kind: 'file', name }
     if (NAME.test(path)) return { kind: 'metadata', name: path }
-    // The manifest of one version, or of a tag: it names the file, which is judged when it is fetched.
+    // The manifest of one version or tag: it names the file, which is judged when fetched.
     return /^(?:@[^/]+\/)?[^/@-][^/]*\/[^/]+$/.test(path) ? { kind: 'other' } : null
   },
   nameOfFile: (path, wide) => npmNameOfFile(path) ?? (wide && /\.t(?:ar\.)?gz$/.test(path) ? '' : null),
@@ -75,7 +75,7 @@ function releaseOf(version: string, manifest: unknown, time: unknown): Release {
   }
 }
 
-/** A tag whose version was left out names the newest one below it; one with nothing below it is gone. */
+/** A tag of a removed version moves to the newest one below it, or is removed. */
 function tagsOf(tags: Readonly<Record<string, string>>, kept: readonly string[]): Record<string, string> {
   const known = new Set(kept)
   return Object.fromEntries(

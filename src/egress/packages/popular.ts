@@ -1,4 +1,4 @@
-/** Names of popular packages, which look-alikes imitate. A name that is on the list is never called a look-alike. */
+/** Names of popular packages, which look-alikes imitate. A listed name is never a look-alike. */
 
 import type { Ecosystem } from './release.ts'
 

@@ -1,4 +1,4 @@
-/** Registries of Python packages: the simple index, as JSON with upload times, and as HTML for clients that know no other. */
+/** Python registries: the simple index as JSON with upload times, and as HTML for older clients. */
 
 import { isRecord } from '../../system/json.ts'
 import { canonicalName, type Document, type RegistryProtocol, type Release } from './release.ts'
@@ -48,7 +48,7 @@ function releaseOf(file: Readonly<Record<string, unknown>>, url: string): Releas
     version: (WHEEL.exec(name) ?? SOURCE.exec(name))?.[2] ?? name,
     file: typeof file.url === 'string' && URL.canParse(file.url, url) ? new URL(file.url, url).href : null,
     published: timeOf(file['upload-time']),
-    // A source is built by its own code.
+    // Building a source package runs its code.
     scripts: !name.endsWith('.whl'),
     withdrawn:
       file.yanked === undefined || file.yanked === false

@@ -1,22 +1,24 @@
-/** What a registry says of a package: its releases, and where their files are. PURE. */
+/** The registry's data about a package: its releases and their files. PURE. */
 
-/** The protocols of registries that are judged. */
+/** The registry protocols that are judged. */
 export type Ecosystem = 'npm' | 'pypi' | 'crates'
 
-/** A registry as it was signed; its URL ends with a slash. */
+/** A signed registry; its URL ends with a slash. */
 export interface Registry {
   readonly ecosystem: Ecosystem
   readonly url: string
-  /** Index and files are served from names below its host too. */
+  /** Index and files may be on subdomains of its host. */
   readonly subdomains: boolean
 }
 
-/** One file that can be installed. */
+/** One installable file. */
 export interface Release {
   readonly version: string
-  /** Where it is, absolute; null where the registry does not say. */
+  /** Its absolute address; null if the registry does not give it. */
   readonly file: string | null
-  /** In milliseconds; null where the registry does not say, and then it counts as published just now. */
+  /**
+   * In milliseconds; null if the registry does not give it, and then it counts as just published.
+   */
   readonly published: number | null
   /** Installing it runs code of the package. */
   readonly scripts: boolean
@@ -29,25 +31,31 @@ export interface PackageFacts {
   readonly releases: readonly Release[]
 }
 
-/** What a request to a registry is about. */
+/** The subject of a registry request. */
 export type Spot =
   | { readonly kind: 'metadata'; readonly name: string }
   | { readonly kind: 'file'; readonly name: string }
-  /** Searches, audits, publishing, the list of names: nothing that is installed. */
+  /** Searches, audits, publishing, the list of names: nothing is installed. */
   | { readonly kind: 'other' }
 
-/** How a registry of one ecosystem is read. */
+/** Reads a registry of one ecosystem. */
 export interface RegistryProtocol {
-  /** What a path below the URL of a registry is about; null for one that cannot be known. */
+  /** The subject of a path below the registry's URL; null if unclear. */
   spot(path: string): Spot | null
-  /** The package that a file anywhere is a release of, by its decoded path; null where it is no such file. `wide`: also by endings that other files have. */
+  /**
+   * The package of a release file anywhere, by its decoded path; null for other files. `wide` also
+   * accepts ambiguous file endings.
+   */
   nameOfFile(path: string, wide: boolean): string | null
-  /** Where the metadata of a package is, relative to the URL of the registry. */
+  /** The path of a package's metadata, relative to the registry's URL. */
   metadataPath(name: string): string
   readonly accept: string
-  /** The facts in a metadata document; throws or is null where it is not. `url`: where it came from. */
+  /**
+   * The facts in a metadata document; throws or returns null for any other text. `url`: its
+   * address.
+   */
   read(text: string, type: string, url: string, name: string): PackageFacts | null
-  /** The document with these releases alone, as the client asked for it. */
+  /** The document with only these releases, in the format that the client requested. */
   render(text: string, keeps: (release: Release) => boolean, accept: string, url: string): Document
 }
 
@@ -56,13 +64,13 @@ export interface Document {
   readonly body: string
 }
 
-/** The name under which spellings of one package are the same. */
+/** The name that all spellings of a package share. */
 export function canonicalName(ecosystem: Ecosystem, name: string): string {
   if (ecosystem === 'npm') return name
   return name.toLowerCase().replace(/[-_.]+/g, ecosystem === 'crates' ? '_' : '-')
 }
 
-/** Orders versions by their numbers; one with a pre-release comes before the same without. */
+/** Orders versions by their numbers; a pre-release comes before its release. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [numbersOf(a), numbersOf(b)]
   for (let at = 0; at < Math.max(left.length, right.length); at++) {

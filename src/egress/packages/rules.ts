@@ -1,4 +1,4 @@
-/** What `[packages]` says, and what a release is judged by. PURE. */
+/** The rules of `[packages]`, and the judgement of a release. PURE. */
 
 import { matchSegment } from '../../files/glob.ts'
 import type { Verdict } from '../../policy/order.ts'
@@ -7,26 +7,29 @@ import { lookAlike } from './look-alike.ts'
 import type { Ecosystem, Registry, Release } from './release.ts'
 
 export interface PackageRules {
-  /** In seconds; null: of any age. */
+  /** In seconds; null: any age. */
   readonly minimumAge: number | null
-  /** Names that no committed lock file has. */
+  /** Names in no committed lock file. */
   readonly newDependencies: Verdict
   readonly installScripts: Verdict
   readonly lookAlikes: Verdict
-  /** Names, globs of them, and beginnings of addresses that nothing here applies to. */
+  /** Names, globs and address prefixes that are exempt. */
   readonly trusted: readonly string[]
   readonly registries: readonly Registry[]
-  /** The command is a package manager of these: a file from elsewhere is a package too, whatever its name ends in. */
+  /**
+   * The command is one of these package managers: files from elsewhere are packages too, whatever
+   * their ending.
+   */
   readonly managers: readonly Ecosystem[]
-  /** Where the project's lock files are. */
+  /** The folder of the project's lock files. */
   readonly root: string
 }
 
-/** What to do about a registry that is one's own. */
+/** The remedy for a private registry without times. */
 export const NO_TIMES =
   'Where the registry is your own, list its names or its address under trusted in [packages], such as "@acme/*" or "https://HOST/PATH/"'
 
-/** Something that a person may agree to, once for what `key` names. */
+/** A concern that a person may accept, once per `key`. */
 export interface PackageConcern {
   readonly key: string
   readonly verdict: Exclude<Verdict, 'allow'>
@@ -40,7 +43,7 @@ export function isTrusted(rules: PackageRules, name: string): boolean {
   })
 }
 
-/** True for a file below an address that is trusted; the end of a segment must be the end of the entry. */
+/** Whether a file is below a trusted address; an entry must end at a segment's end. */
 export function isTrustedPlace({ trusted }: PackageRules, host: string, path: string): boolean {
   return trusted.some((entry) => {
     if (!entry.startsWith('https://')) return false
@@ -49,7 +52,7 @@ export function isTrustedPlace({ trusted }: PackageRules, host: string, path: st
   })
 }
 
-/** Why a release is too young to be offered; null where it is old enough. */
+/** Why a release is too young to be offered; null if it is old enough. */
 export function ageProblem(
   { minimumAge }: PackageRules,
   name: string,
@@ -69,7 +72,10 @@ export function ageProblem(
   return { code: 'package-young', message }
 }
 
-/** What else there is to say about a release that is fetched. `known`: names in committed lock files; null where no one looked. */
+/**
+ * The other concerns about a fetched release. `known`: names in committed lock files; null if not
+ * read.
+ */
 export function concernsOf(
   rules: PackageRules,
   ecosystem: Ecosystem,

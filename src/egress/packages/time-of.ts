@@ -1,6 +1,6 @@
-/** When a registry says that something was published. */
+/** Parses publication times of registries. */
 
-/** A time as a registry writes it, in milliseconds; null where it is not. */
+/** A time in milliseconds; null if it is not a valid one. */
 export function timeOf(value: unknown): number | null {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isNaN(time) ? null : time

@@ -1,4 +1,7 @@
-/** Watches a body as it passes: how many bytes, a secret on its way to a stranger, a stranger's to a brokered host, another method in a form. */
+/**
+ * Watches a passing body: counts bytes, and finds secrets for other hosts, foreign credentials for
+ * a brokered host, and method overrides in a form.
+ */
 
 import type { Readable } from 'node:stream'
 import type { Broker } from '../credentials/broker.ts'
@@ -10,7 +13,7 @@ import type { EgressDenial } from '../wire/refusal.ts'
 import { headerValues } from '../wire/request-head.ts'
 import { authorityOf, type Target } from '../wire/target.ts'
 
-/** Where a body goes, and what its request says that it is. */
+/** The destination of a body, and its declared type. */
 export interface WatchedBody {
   readonly body: Readable
   readonly method: string
@@ -24,7 +27,7 @@ const UNREAD_FORM: EgressDenial = {
   message: 'a form that is compressed or in rare letters cannot be read, and somebody’s own key could be in it',
 }
 
-/** Calls `onBytes` for every piece and `onRefusal` once, when the body must not go on: before the piece that must not is passed on. */
+/** Calls `onBytes` for every piece, and `onRefusal` once, before the refused piece is passed on. */
 export function watchBody(
   { body, method, rawHeaders, target, rules }: WatchedBody,
   broker: Broker | null,
@@ -38,7 +41,7 @@ export function watchBody(
     headerValues(rawHeaders, 'content-encoding').some((name) => name.trim().toLowerCase() !== 'identity')
   const placeholderIn = broker?.bodyReader(target) ?? (() => null)
   const credentials = broker?.isFor(target) ? fieldReader(types) : null
-  // Only a POST is taken for another method.
+  // Only a POST can become another method.
   const methods = method === 'POST' && isHeldToMethods(rules, target) ? fieldReader(types, { json: true }) : null
 
   function problemIn(chunk: Buffer): EgressDenial | null {

@@ -1,4 +1,7 @@
-/** One HTTP/1 request and its response: read, judged, sent to the admitted address, and streamed back. */
+/**
+ * Handles one HTTP/1 request: reads and judges it, sends it to the admitted address, and streams
+ * the response back.
+ */
 
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -43,11 +46,11 @@ import {
   type Tunnel,
 } from './passage.ts'
 
-/** How long a client may go on sending a body that was refused. */
+/** How long a client may continue to send a refused body. */
 const LINGER_MILLISECONDS = 2_000
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Node's message as the facts that the pure checks read. */
+/** Converts Node's message to the facts for the pure checks. */
 export function headOf(message: IncomingMessage): RequestHead {
   const { method = '', url = '', httpVersion, rawHeaders } = message
   return { method, url, httpVersion, rawHeaders }
@@ -77,7 +80,7 @@ export async function exchange(
   new Exchange(passage, record, message, response, read, cleared, held?.body ?? message).send()
 }
 
-/** The options of the request that leaves. */
+/** The options of the outgoing request. */
 export function outgoing(passage: Passage, head: RequestHead, read: RequestTarget, cleared: Cleared): RoutedRequest {
   const headers = cleared.scrub ? withIdentity(cleared.rawHeaders) : cleared.rawHeaders
   return {
@@ -109,7 +112,7 @@ function refuse(
   endRefusal(message, response, answer.body)
 }
 
-/** An answer that Cordon wrote from the host's own. */
+/** An answer that Cordon computed from the host's. */
 function answerWhole(
   passage: Passage,
   record: Record,
@@ -125,8 +128,8 @@ function answerWhole(
 }
 
 /**
- * Ends a refused exchange. A body that is still coming is read away first: closing on unread bytes would reset the
- * connection, and the client would see the reset and not the reason.
+ * Ends a refused exchange. Reads the rest of the body first: closing with unread bytes would reset
+ * the connection, and the client would never see the reason.
  */
 function endRefusal(message: IncomingMessage, response: ServerResponse, body: string): void {
   if (message.method !== 'HEAD') response.write(body)
@@ -140,7 +143,7 @@ function endRefusal(message: IncomingMessage, response: ServerResponse, body: st
   message.once('close', end)
 }
 
-/** A response that could echo a secret must come unpacked, or it could not be read. */
+/** A response that could echo a secret must not be compressed. */
 function withIdentity(rawHeaders: readonly string[]): string[] {
   return [...endToEndHeaders(rawHeaders, [...PACKING_OFFERS]), 'Accept-Encoding', 'identity', ...framingOf(rawHeaders)]
 }
@@ -218,7 +221,7 @@ class Exchange {
     else this.#body.pipe(metered(budget, (refusal) => this.#stop(refusal))).pipe(request)
   }
 
-  /** Stops a request that is under way: what has left is incomplete, and the host sees it broken off. */
+  /** Aborts the current request: it is incomplete, and the host sees it end early. */
   #stop(refusal: EgressDenial): void {
     this.#body.unpipe()
     this.#answer(refusal)
@@ -253,7 +256,7 @@ class Exchange {
       this.#down += bytes
     }
     incoming.on('error', () => {
-      // All of it was passed on: the connection was given up on purpose.
+      // All of it was passed on: the connection was closed on purpose.
       if (this.#response.writableEnded) return
       this.#refusal ??= { code: 'upstream-protocol', message: 'the response was cut off' }
       this.#response.destroy()
@@ -272,7 +275,7 @@ class Exchange {
     body.pipe(this.#response)
   }
 
-  /** What a host says after a body whose length it did not tell. */
+  /** Trailers after a body without a declared length. */
   #sendTrailers({ rawTrailers }: IncomingMessage): void {
     if (rawTrailers.length === 0 || this.#response.hasHeader('content-length')) return
     const { scrub } = this.#cleared
@@ -285,11 +288,11 @@ class Exchange {
     try {
       this.#response.addTrailers(pairs)
     } catch {
-      // A trailer that could not be a header is not passed on.
+      // An invalid trailer is dropped.
     }
   }
 
-  /** 103: what a page will need, told while the host still thinks. */
+  /** 103: resources that a page will need, sent before the answer. */
   #hint(status: number, rawHeaders: readonly string[]): void {
     if (status !== 103 || this.#response.headersSent || this.#response.destroyed) return
     const { scrub } = this.#cleared
@@ -297,14 +300,14 @@ class Exchange {
     try {
       if (links.length > 0) this.#response.writeEarlyHints({ link: links })
     } catch {
-      // Links that Node does not take are the host's mistake; the answer itself comes all the same.
+      // Invalid links are the host's mistake; the answer follows anyway.
     }
   }
 
   #failed(request: ClientRequest, error: Error): void {
     if (request !== this.#request || this.#refusal !== null || this.#response.writableEnded) return
     if (this.#response.destroyed || this.#response.headersSent) return void this.#response.destroy()
-    // The host closed a connection that waited in the pool; nothing of this request was answered.
+    // The host closed an idle pooled connection before answering.
     if (request.reusedSocket && this.#repeatable) this.send()
     else this.#answer(upstreamRefusal(error, this.#read.target))
   }

@@ -1,4 +1,7 @@
-/** git over ssh with the person's own keys: ssh runs outside and logs in, the command inside gets the stream of one git service. */
+/**
+ * git over ssh with the person's own keys: ssh runs and logs in outside; the command gets the
+ * stream of one git service.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -12,19 +15,19 @@ import type { EgressDenial } from '../wire/refusal.ts'
 import { authorityOf } from '../wire/target.ts'
 import { type Passage, recordAllowed, recordRefused, refuseSocket, startRecord } from './passage.ts'
 
-/** Whose ssh it is. */
+/** The person's ssh settings. */
 export interface GitSsh {
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly dialer: Dialer
 }
 
-/** What ssh needs of the person's environment to find its agent, and to ask for a passphrase. */
+/** Variables that ssh needs to find its agent, and to ask for a passphrase. */
 const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'SSH_AUTH_SOCK', 'SSH_ASKPASS', 'DISPLAY', 'WAYLAND_DISPLAY']
 const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n'
 const MAX_WORDS = 4_096
 
-/** Serves a CONNECT that asks for a git service. */
+/** Serves a CONNECT request for a git service. */
 export function carryGit(passage: Passage, socket: Socket, admission: Admission, header: string): void {
   const { target } = admission.route
   const record = startRecord(passage, { kind: 'tunnel', target, method: 'GIT' })
@@ -53,7 +56,8 @@ export function carryGit(passage: Passage, socket: Socket, admission: Admission,
   child.once('error', (error) => {
     words = error.message
   })
-  // Nothing is confirmed before the far side has spoken: until then a refusal of the host can still be told.
+  // Confirm only after the far side has answered: until then the host's refusal can still be
+  // reported.
   output.once('data', (first: Buffer) => {
     open = true
     socket.write(ESTABLISHED)
@@ -85,15 +89,15 @@ function start(git: GitSsh, { route }: Admission, call: GitCall): ChildProcess {
   const asks = env.SSH_ASKPASS !== undefined
   const options = [
     `HostName=${place.host}`,
-    // The key must be the one that is known for the name, at whichever of its addresses.
+    // The key must be the known one for the name, at any of its addresses.
     `HostKeyAlias=${target.port === 22 ? target.host : `[${target.host}]:${target.port}`}`,
     `UserKnownHostsFile="${known}"`,
     'StrictHostKeyChecking=yes',
     'CheckHostIP=no',
-    // What is known counts, not what a name server says of the key.
+    // Only known_hosts counts, not DNS records of keys.
     'VerifyHostKeyDNS=no',
     'UpdateHostKeys=no',
-    // Nothing of the person's configuration may lead elsewhere, run something, or bring more in than the one stream.
+    // The person's configuration must not redirect, run programs, or open more than the one stream.
     'ProxyCommand=none',
     'ProxyJump=none',
     'ControlMaster=no',

@@ -1,4 +1,7 @@
-/** HTTP/2 inside a tunnel, for clients that speak nothing else (gRPC): each stream is judged, and sent on as a stream. */
+/**
+ * HTTP/2 inside a tunnel, for clients that require it (gRPC): each stream is judged and sent on as
+ * a stream.
+ */
 
 import {
   type ClientHttp2Session,
@@ -31,17 +34,18 @@ import {
 } from './passage.ts'
 
 const MAX_STREAMS = 256
-/** In megabytes: what every stream may have under way, which Node's own limit does not hold. */
+/** In megabytes: enough for every stream; Node's default is not. */
 const MAX_MEMORY = 64
 const PERMISSION_DENIED = '7'
 const UNAVAILABLE = '14'
 const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM
-/** How often it is looked whether a connection has outlived its session or its peer. */
+/** The interval of checks for connections that outlived their session or peer. */
 const LOOK_MILLISECONDS = 2_000
 
 export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): void {
   if (socket.destroyed || socket.readableEnded) return void socket.destroy()
-  // From here on the session reads: an end that is still told here came before, and the session would wait for a client that has left.
+  // The session reads from here on: an end reported only now came earlier, and the session would
+  // wait for a client that has gone.
   socket.once('end', () => socket.destroy())
   const client = performServerHandshake(socket, {
     settings: { enablePush: false, maxConcurrentStreams: MAX_STREAMS },
@@ -60,7 +64,7 @@ export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): vo
   })
   client.setTimeout(passage.limits.idleMilliseconds, () => {
     client.destroy()
-    // A session that still has something to write would wait for a client that takes nothing.
+    // Otherwise a session with pending writes would wait for a client that reads nothing.
     socket.destroy()
   })
   const drop = () => host?.destroy()
@@ -69,8 +73,9 @@ export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): vo
 }
 
 /**
- * A session reads nothing while it writes, and under TLS Node loses the error of a write: a peer that took nothing and then left is
- * not noticed. And a session that Node gives up over a broken frame tells no one, and waits for that write for ever.
+ * A session does not read while it writes, and under TLS Node drops write errors. So a peer that
+ * read nothing and left is not noticed. A session that Node closes after a broken frame emits
+ * nothing, and waits for that write for ever.
  */
 function endTogether(session: Http2Session, socket: Duplex): void {
   session.on('error', () => session.destroy())
@@ -81,7 +86,10 @@ function endTogether(session: Http2Session, socket: Duplex): void {
   socket.once('close', () => clearInterval(look))
 }
 
-/** Asked of the kernel: what a socket says of its peer is what it was told at first. A connection over another stream has no such thing. */
+/**
+ * Asks the kernel: a socket only remembers its first peer address. A connection over another stream
+ * has none.
+ */
 function hasNoPeer(socket: Duplex): boolean {
   const { connecting, _handle: handle } = socket as {
     connecting?: boolean
@@ -184,14 +192,15 @@ function relay(
     if (!answered) stop(UNREADABLE)
   })
   request.once('error', (error) => {
-    // A session that failed cancels its streams; why it failed is the cause.
+    // A failed session cancels its streams; its error is the cause.
     if (refusal === null && !stream.destroyed) stop(upstreamRefusal(error.cause ?? error, tunnel.target))
   })
   request.once('close', () => {
     if (stream.destroyed || stream.writableEnded) return
-    // All of it has come: what is still being looked through ends the stream when it is done.
+    // All data has arrived: the pending scrubber ends the stream.
     if (stream.headersSent && request.readableEnded && request.rstCode === constants.NGHTTP2_NO_ERROR) return
-    // The host reset the stream: so do we, with its own code; one that merely went away did not say that this was all.
+    // Repeat the host's reset with its code; a connection that closed does not prove that this was
+    // all.
     if (stream.headersSent) stream.close(request.rstCode || constants.NGHTTP2_INTERNAL_ERROR)
     else if (refusal === null) stop({ code: 'upstream-protocol', message: 'the host reset the stream' })
   })
@@ -227,13 +236,13 @@ function respond(
   stream.respond(headers, { waitForTrailers: true })
   stream.once('wantTrailers', () => stream.sendTrailers(trailers))
   body.on('error', () => stream.destroy())
-  // A host that went away ends the body as well, and says so by the code.
+  // A host that disconnects also ends the body, with an error code.
   body.once('end', () => (request.rstCode ? stream.close(request.rstCode) : stream.end()))
   body.pipe(stream, { end: false })
   return true
 }
 
-/** 103: what a page will need, told while the host still thinks. */
+/** 103: resources that a page will need, sent before the answer. */
 function hint(stream: ServerHttp2Stream, incoming: IncomingHttpHeaders, { scrub }: Cleared): void {
   if (Number(incoming[':status']) !== 103 || stream.headersSent || stream.destroyed) return
   stream.additionalHeaders(scrub ? scrubbed(incoming, scrub.scrubText, []) : { ...incoming })
@@ -262,7 +271,7 @@ function streamProblem(headers: IncomingHttpHeaders, tunnel: Tunnel): EgressDeni
 
 function outgoingHeaders(headers: IncomingHttpHeaders, cleared: Cleared, tunnel: Tunnel): OutgoingHttpHeaders {
   const { target, secure } = tunnel
-  // Without a prototype: `constructor` is a header's name like any other.
+  // Without a prototype: `constructor` is an ordinary header name.
   const own: { [name: string]: string | string[] } = Object.assign(Object.create(null), {
     ':method': headers[':method']!,
     ':path': cleared.path,
@@ -280,7 +289,7 @@ function outgoingHeaders(headers: IncomingHttpHeaders, cleared: Cleared, tunnel:
   return own
 }
 
-/** The host as HTTP/1 has it, which is part of what signatures cover; HTTP/2 says it in its own field. */
+/** Adds the Host header of HTTP/1, which signatures cover; HTTP/2 has a separate field. */
 function withHost(rawHeaders: readonly string[], headers: IncomingHttpHeaders): readonly string[] {
   return headers.host === undefined ? ['host', headers[':authority']!, ...rawHeaders] : rawHeaders
 }
@@ -317,7 +326,7 @@ function refuse(
   answer(passage, stream, headers, refusal, tunnel)
 }
 
-/** gRPC clients read their own a status; everybody else gets the usual refusal. */
+/** gRPC clients get a status; others get the usual refusal. */
 function answer(
   passage: Passage,
   stream: ServerHttp2Stream,

@@ -1,11 +1,17 @@
-/** A unix socket of the machine, by bytes: what came to its path inside is joined with a connection that is made outside. */
+/**
+ * Relays a unix socket of the machine: connects a client of its path inside with the socket
+ * outside.
+ */
 
 import { connect, type Socket } from 'node:net'
 import { join } from '../wire/join.ts'
 import { type Passage, recordAllowed, recordRefused, startRecord } from './passage.ts'
 import { joinSigner } from './signer.ts'
 
-/** Joins a client with the socket at a path that was judged; one that takes no one closes it. With a key it only signs by that. */
+/**
+ * Connects a client with the socket at a judged path; closes it if that fails. With a key, the
+ * socket only signs with it.
+ */
 export function relayLocal(passage: Passage, client: Socket, path: string, signs: string | null): void {
   const record = startRecord(passage, { kind: 'unix', host: `unix:${path}` })
   client.allowHalfOpen = true
@@ -19,7 +25,7 @@ export function relayLocal(passage: Passage, client: Socket, path: string, signs
   client.once('close', abandon)
   host.once('connect', () => {
     client.off('close', abandon)
-    // An agent, or a database in a long transaction, is silent for as long as it likes.
+    // An agent, or a database in a long transaction, may be silent for any time.
     const refused = (what: string) =>
       recordRefused(passage, record, { code: 'signature-refused', message: `the agent ${path}: ${what}` })
     const joined = join(client, host, 0, signs === null ? {} : joinSigner(client, signs, refused))

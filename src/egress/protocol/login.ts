@@ -1,4 +1,7 @@
-/** A connection to a database whose password is brokered: nothing but its own protocol goes there, and the login is made here. */
+/**
+ * A connection to a database with a brokered password: only its protocol may pass, and the proxy
+ * performs the login.
+ */
 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -104,7 +107,7 @@ function encrypted(socket: Socket, ca: SessionCa, host: string, protocols: reado
 function connected(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once(event, resolve)
-    // It stays: an error later on closes the connection, which is seen.
+    // The handler stays: a later error closes the connection, which is noticed.
     socket.on('error', reject)
     socket.once('close', () => reject(new Error('the connection was closed')))
   })

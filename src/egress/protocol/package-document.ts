@@ -1,4 +1,4 @@
-/** Reads a document of a registry whole, by the same rules as the request of the command. */
+/** Reads a registry document whole, by the same rules as the command's request. */
 
 import type { IncomingMessage } from 'node:http'
 import { messageOf } from '../../system/fault.ts'
@@ -18,9 +18,12 @@ export interface FetchedDocument {
   readonly location: string | null
 }
 
-/** The largest document of a public registry that we have met is a third of it. */
+/** Three times the largest known document of a public registry. */
 const MOST_BYTES = 96 * 1024 * 1024
-/** Kept of what the client sent: who it is. What it would take, and what it has already, is Cordon's own business here. */
+/**
+ * Headers of the client that are kept: its identity. Its accepted and cached formats do not apply
+ * here.
+ */
 const KEPT: ReadonlySet<string> = new Set(['authorization', 'user-agent', 'cookie', 'x-api-key'])
 
 export async function fetchDocument(

@@ -1,4 +1,4 @@
-/** What registries say of packages, read once for a session and kept. */
+/** Registry data about packages, read once per session. */
 
 import { messageOf } from '../../system/fault.ts'
 import { checksumsOf, crateFile, cratesProtocol } from '../packages/crates.ts'
@@ -90,7 +90,7 @@ export class PackageReader {
     }
   }
 
-  /** An index of crates says elsewhere where files are, and an older one when versions were published. */
+  /** A crate index gives file addresses elsewhere, and older ones lack publication times. */
   async #crateFacts(
     passage: Passage,
     request: PackageRequest,

@@ -1,4 +1,7 @@
-/** The package gate: versions that are too young are left out of what a registry offers, and a file is fetched only of a version that was judged. */
+/**
+ * The package gate: removes too young versions from registry documents, and fetches only files of
+ * judged versions.
+ */
 
 import type { PackageMemory } from '../packages/memory.ts'
 import { compareVersions, type Ecosystem, type PackageFacts, type Registry, type Release } from '../packages/release.ts'
@@ -27,7 +30,7 @@ import { type Passage, recordRefused, startRecord } from './passage.ts'
 
 export type { PackageRequest } from './package-place.ts'
 
-/** A whole answer, instead of the registry's. */
+/** A whole answer instead of the registry's. */
 export interface PackageAnswer {
   readonly status: number
   readonly headers: readonly string[]
@@ -40,7 +43,7 @@ export interface PackageGateParts {
   readonly rules: PackageRules
   readonly memory: PackageMemory
   readonly now: () => number
-  /** Names in the lock files that are committed; null where there are none. */
+  /** Names in committed lock files; null without any. */
   readonly committed: (ecosystem: Ecosystem) => ReadonlySet<string> | null
   readonly ask: AskHost | undefined
   readonly command: string
@@ -58,7 +61,7 @@ export class PackageGate {
     this.#reader = new PackageReader(parts.rules, parts.memory)
   }
 
-  /** Null: the request goes on as it is. */
+  /** Null: the request continues unchanged. */
   async judge(passage: Passage, request: PackageRequest): Promise<PackageVerdict> {
     const { read, method } = request
     if (method !== 'GET' && method !== 'HEAD') return null
@@ -86,7 +89,7 @@ export class PackageGate {
     return null
   }
 
-  /** A file that was admitted is served from elsewhere. */
+  /** An admitted file is served from another address. */
   redirected(read: RequestTarget, location: string): void {
     const from = placeOf(read.target, read.path)
     const known = from.path === null ? undefined : this.#parts.memory.files.get(keyOf(from))
@@ -167,7 +170,7 @@ export class PackageGate {
     return { refusal: problem ?? unlisted(request.read) }
   }
 
-  /** A version that was published since its registry was read. */
+  /** A version that was published after the registry was read. */
   async #newer(
     passage: Passage,
     request: PackageRequest,
@@ -209,7 +212,7 @@ export class PackageGate {
     return answer
   }
 
-  /** Says which versions were left out, where one of them is newer than all that was offered. */
+  /** Reports omitted versions that are newer than all offered ones. */
   #tell(
     passage: Passage,
     target: Target,

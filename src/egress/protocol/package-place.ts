@@ -1,4 +1,4 @@
-/** Where packages are: requests and addresses as places, and which registry and which release a place belongs to. */
+/** Maps requests and addresses to places, and places to registries and releases. */
 
 import { canonicalName, type PackageFacts, type Registry, type Release } from '../packages/release.ts'
 import type { RequestTarget } from '../wire/request-head.ts'
@@ -15,7 +15,7 @@ export interface PackageRequest {
 export interface Place {
   readonly host: string
   readonly port: number
-  /** Decoded, without the query; null where it can be read in more than one way. */
+  /** Decoded, without the query; null if ambiguous. */
   readonly path: string | null
 }
 
@@ -32,7 +32,7 @@ function plainPath(path: string): string | null {
   }
 }
 
-/** Without the port where it is one of the web's. */
+/** Without the web's default ports. */
 export const hostOf = ({ host, port }: Place): string => (port === 80 || port === 443 ? host : `${host}:${port}`)
 
 export const keyOf = ({ host, port, path }: Place): string => `${host}:${port === 80 ? 443 : port}${path}`
@@ -42,7 +42,7 @@ export function urlKey(url: URL): string {
   return keyOf({ host: url.hostname.replace(/^\[|\]$/g, ''), port, path: plainPath(url.pathname) })
 }
 
-/** The registry that a place belongs to: the one with the longest path, of several. */
+/** The registry of a place: the one with the longest matching path. */
 export function registryOf(registries: readonly Registry[], place: Place): Registry | null {
   const found = registries.filter(
     (registry) => place.path?.startsWith(basePath(registry, place)) ?? isHost(registry, place),
@@ -50,7 +50,7 @@ export function registryOf(registries: readonly Registry[], place: Place): Regis
   return found.toSorted((a, b) => a.url.length - b.url.length).at(-1) ?? null
 }
 
-/** The path of the registry on that host; one that nothing starts with where it is not there. */
+/** The path of the registry on that host; otherwise one that matches nothing. */
 export function basePath(registry: Registry, place: Place): string {
   if (!isHost(registry, place)) return '\0'
   const url = new URL(registry.url)
@@ -63,7 +63,7 @@ function isHost({ url, subdomains }: Registry, { host, port }: Place): boolean {
   return ports.includes(port) && (host === own.hostname || (subdomains && host.endsWith(`.${own.hostname}`)))
 }
 
-/** Where the index is of a registry that serves it from a name below its own. */
+/** The index address of a registry that serves it from a subdomain. */
 export function indexUrl({ ecosystem, url, subdomains }: Registry): URL {
   const index = new URL(url)
   if (ecosystem === 'crates' && subdomains) index.hostname = `index.${index.hostname}`
@@ -78,13 +78,13 @@ export function releaseAt({ releases }: PackageFacts, { target, path }: RequestT
   const base = wanted.slice(wanted.lastIndexOf('/') + 1)
   return (
     releases.find(({ file }) => file !== null && urlKey(new URL(file)) === key) ??
-    // A mirror serves the files below its own address, and names them as the public one does.
+    // A mirror serves files below its own address, under the public registry's names.
     (isOwn && base !== 'download' ? releases.find(({ file }) => file?.endsWith(`/${base}`)) : undefined) ??
     null
   )
 }
 
-/** A file of Python is published by itself; elsewhere a version is one file. */
+/** Each Python file is published separately; elsewhere a version is one file. */
 export function idOf({ ecosystem }: Registry, { version, file }: Release): string {
   return ecosystem === 'pypi' ? (file ?? version) : version
 }
@@ -97,7 +97,7 @@ export function hrefOf({ target, secure, path }: RequestTarget): string {
   return `${secure ? 'https' : 'http'}://${authorityOf(target, secure ? 443 : 80)}${path}`
 }
 
-/** A request that Cordon makes itself; what the client sent to prove who it is goes to the same host alone. */
+/** A request of Cordon itself; the client's credentials go to the same host only. */
 export function elsewhere({ read, rawHeaders, tunnel }: PackageRequest, url: URL): PackageRequest {
   const secure = url.protocol === 'https:'
   const host = url.hostname.replace(/^\[|\]$/g, '')

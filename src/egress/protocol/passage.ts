@@ -1,4 +1,4 @@
-/** What every protocol of a proxy shares: the gate, the pool, the broker, and where events go. */
+/** Shared by the protocols of a proxy: the gate, the pool, the broker, and the event log. */
 
 import type { Duplex } from 'node:stream'
 import type { Broker, SwappedRequest } from '../credentials/broker.ts'
@@ -20,20 +20,20 @@ import type { PackageAnswer, PackageRequest, PackageVerdict } from './package-ga
 
 export interface Passage {
   readonly command: string
-  /** Which of its programs connects, where that is known. */
+  /** The connecting program, if known. */
   readonly program?: string
   readonly gate: Gate
-  /** Addresses inside that stand for hosts; null where there are none. */
+  /** Addresses inside that represent hosts; null without any. */
   readonly aliases: Aliases | null
   readonly agent: RouteAgent
   readonly broker: Broker | null
-  /** Holds bodies whose hash is to be signed. */
+  /** Reads bodies whose hash will be signed. */
   readonly bodies: BodyHold
-  /** With whose ssh git services are reached; null where with no one's. */
+  /** The person's ssh for git services; null if not allowed. */
   readonly git: GitSsh | null
-  /** What judges packages; null where nothing does. */
+  /** Judges packages; null if not configured. */
   readonly packages: PackageJudge | null
-  /** What is left for a host; null where nothing limits it. */
+  /** The remaining budget for a host; null without limits. */
   readonly budget: (rules: EgressRules, target: Target) => Budget | null
   readonly limits: ProxyLimits
   readonly onEvent: (event: EgressEvent) => void
@@ -41,25 +41,28 @@ export interface Passage {
 
 export interface PackageJudge {
   judge(passage: Passage, request: PackageRequest): Promise<PackageVerdict>
-  /** The host sends the client elsewhere for what it asked for. */
+  /** The host redirected the client. */
   redirected(read: RequestTarget, location: string): void
 }
 
-/** A connection that was admitted as a whole: every request in it must name the same host. */
+/** A connection that was admitted as a whole: all its requests must name the same host. */
 export interface Tunnel extends TunnelFacts {
   readonly admission: Admission
 }
 
-/** A request that may leave, as it leaves. */
+/** A request that may leave, in its outgoing form. */
 export interface Cleared extends SwappedRequest {
   readonly admission: Admission
-  /** For its body; null where nothing limits it. */
+  /** For its body; null without limits. */
   readonly budget: Budget | null
-  /** What takes secrets out of the answer; null where none can be in it. */
+  /** Removes secrets from the answer; null if it cannot contain any. */
   readonly scrub: Broker | null
 }
 
-/** What a client means that looked the name up by itself: the address of a host inside is that host. */
+/**
+ * The real target of a client that resolved the name itself: an alias address is replaced by its
+ * host.
+ */
 export function meant({ aliases }: Passage, target: Target): Target {
   return (
     (target.kind === 'ipv4' && target.host.startsWith('127.64.') && aliases?.targetOf(target.host, target.port)) ||
@@ -67,7 +70,7 @@ export function meant({ aliases }: Passage, target: Target): Target {
   )
 }
 
-/** Judges a request whose target was read: host, addresses, method, path, secrets, and the package that it fetches. */
+/** Judges a parsed request: host, addresses, method, path, secrets and package. */
 export async function clearRequest(
   passage: Passage,
   read: RequestTarget,
@@ -114,12 +117,12 @@ export async function clearHost(
   return { ...swapped, admission, budget, scrub: passage.broker.mayEcho(read.target) ? passage.broker : null }
 }
 
-/** True for a connection that no cable carries. */
+/** Whether a connection stays on this machine. */
 function staysHere({ addresses, parent }: Route): boolean {
   return parent === undefined && addresses.length > 0 && addresses.every(isLoopback)
 }
 
-/** Facts of an event that are known from the start of a request; `started` is turned into a duration later. */
+/** Facts of an event that are known when a request starts; `started` later becomes a duration. */
 export interface Record {
   readonly facts: EventFacts
   readonly started: number
@@ -143,7 +146,7 @@ export function recordRefused(
   passage.onEvent(refused({ ...record.facts, ...more, milliseconds: elapsed(record) }, refusal))
 }
 
-/** Writes a refusal to a bare connection and closes it once it is flushed. */
+/** Writes a refusal to a raw connection and closes it once flushed. */
 export function refuseSocket(
   passage: Passage,
   socket: Duplex,
@@ -156,7 +159,7 @@ export function refuseSocket(
   closeSoon(socket)
 }
 
-/** Reads away what the peer still sends, so that it sees the answer and not a reset, and then lets go of it. */
+/** Discards what the peer still sends, so that it sees the answer and not a reset, and closes. */
 export function closeSoon(socket: Duplex): void {
   socket.on('error', () => socket.destroy())
   socket.resume()

@@ -1,29 +1,30 @@
 /**
- * An agent of the person's, of which a command gets the signatures of one key and nothing else: of ssh-agent those of commits and tags
- * (what ssh logs in with is other data), of gpg-agent those by one keygrip, whose text it does not see either.
+ * Limits a person's agent to signatures of one key. ssh-agent only signs commits and tags, whose
+ * data differs from logins. gpg-agent only signs with one keygrip, whose description it does not
+ * show either.
  */
 
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 
-/** What no message of either agent needs. */
+/** More than any message of either agent needs. */
 const MOST_BYTES = 256 * 1024
 
-/** One message: how many bytes it takes, or null while it is not whole. Throws for one that is too large. */
+/** The length of one message, or null while incomplete. Throws if it is too large. */
 type Framing = (bytes: Buffer) => number | null
 
-/** What becomes of a message of the command: it goes on, or is answered here. */
+/** The decision about a command's message: it passes, or is answered here. */
 type Verdict = 'pass' | { readonly answer: Buffer; readonly refused: boolean }
 
 interface Protocol {
   readonly frame: Framing
   judge(message: Buffer): Verdict
-  /** An answer of the agent as the command may see it. */
+  /** An answer of the agent, filtered for the command. */
   shown(answer: Buffer): Buffer
 }
 
-/** Judges what a command says to the agent; `refused` hears of what was not let through. */
+/** Judges the command's messages to the agent; `refused` receives each refused one. */
 export function joinSigner(client: Socket, key: string, refused: (what: string) => void): Ways {
   const protocol = key.startsWith('SHA256:') ? sshAgent(key) : gpgAgent(key)
   const down = messages(protocol.frame, (answer) => protocol.shown(answer))
@@ -31,7 +32,7 @@ export function joinSigner(client: Socket, key: string, refused: (what: string) 
     const verdict = protocol.judge(message)
     if (verdict === 'pass') return message
     if (verdict.refused) refused(`it signs by ${key} alone, and commits and tags alone`)
-    // Whoever speaks to an agent waits for each answer, so this one overtakes none.
+    // Agent clients wait for each answer, so answers stay in order.
     client.write(verdict.answer)
     return null
   })
@@ -62,7 +63,7 @@ function messages(frame: Framing, each: (message: Buffer) => Buffer | null): Tra
   })
 }
 
-// --- ssh-agent: a length, a type, fields ----------------------------------------------------------------------------------------------
+// ssh-agent: a length, a type, fields.
 
 const REQUEST_IDENTITIES = 11
 const IDENTITIES_ANSWER = 12
@@ -89,7 +90,7 @@ function sshAgent(key: string): Protocol {
   }
 }
 
-/** The length-prefixed fields at the start; null where they end too early. */
+/** The length-prefixed fields at the start; null if truncated. */
 function fields(bytes: Buffer, count: number): { readonly list: readonly Buffer[]; readonly rest: Buffer } | null {
   const list: Buffer[] = []
   let rest = bytes
@@ -102,7 +103,10 @@ function fields(bytes: Buffer, count: number): { readonly list: readonly Buffer[
   return { list, rest }
 }
 
-/** What `ssh-keygen -Y sign -n git` has signed: a text that no login has, with what it is for. */
+/**
+ * The text that `ssh-keygen -Y sign -n git` signs: it names its purpose, and no login has its
+ * format.
+ */
 function signsCommit(bytes: Buffer, isKey: (blob: Buffer) => boolean): boolean {
   const asked = fields(bytes, 2)
   if (asked === null || asked.rest.length !== 4) return false
@@ -128,14 +132,14 @@ function onlyKey(bytes: Buffer, isKey: (blob: Buffer) => boolean): Buffer {
   return Buffer.concat([head, body])
 }
 
-// --- gpg-agent: lines -----------------------------------------------------------------------------------------------------------------
+// gpg-agent: lines.
 
-/** What looks at public keys, or answers a question of the agent. */
+/** Commands that read public keys, or answer a question of the agent. */
 const GPG_PASSED = /^(?:RESET|NOP|BYE|GETINFO|AGENT_ID|HAVEKEY|KEYINFO|READKEY|SETHASH|PKSIGN|END|CAN)(?: |$)/
-/** The environment and the words of the question for the passphrase stay the person's own. */
+/** The person's environment and passphrase prompt stay unchanged. */
 const GPG_IGNORED = /^(?:OPTION|SETKEYDESC)(?: |$)/
 const GPG_OK = Buffer.from('OK\n')
-/** GPG_ERR_FORBIDDEN, of the agent. */
+/** GPG_ERR_FORBIDDEN, in the agent's format. */
 const GPG_FORBIDDEN = Buffer.from('ERR 67109115 Forbidden <Cordon>\n')
 
 function gpgAgent(key: string): Protocol {

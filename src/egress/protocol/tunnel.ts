@@ -1,4 +1,7 @@
-/** A tunnel to one admitted host, asked for by CONNECT or SOCKS: distinguished by its first bytes and held to its name. */
+/**
+ * A tunnel to one admitted host, by CONNECT or SOCKS: identifies the protocol by its first bytes,
+ * and enforces the host's name.
+ */
 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -31,7 +34,7 @@ import {
   type Tunnel,
 } from './passage.ts'
 
-/** Where requests inside a tunnel are served. */
+/** The servers for requests inside a tunnel. */
 export interface TunnelServers {
   http(socket: Duplex, tunnel: Tunnel): void
   http2(socket: Duplex, tunnel: Tunnel): void
@@ -50,7 +53,7 @@ export async function carryTunnel(call: TunnelCall, socket: Socket, admission: A
   const { target } = admission.route
   const login = passage.broker?.loginFor(target) ?? null
   if (login !== null) {
-    // Rare, and each speaks its own protocol.
+    // Rare; each speaks a separate protocol.
     const { carryLogin } = await import('./login.ts')
     return carryLogin(passage, call.ca, socket, admission, login)
   }
@@ -62,7 +65,7 @@ export async function carryTunnel(call: TunnelCall, socket: Socket, admission: A
     socket,
     (bytes) => {
       const heard = speechOf(bytes)
-      // Mostly the whole hello comes at once, and need not be waited for again.
+      // Usually the whole hello has already arrived.
       if (heard === 'tls') hello = readHello(bytes)
       return heard
     },
@@ -76,7 +79,7 @@ export async function carryTunnel(call: TunnelCall, socket: Socket, admission: A
   carrySpeech(call, socket, { target, secure: false, admission }, speech.value, raw)
 }
 
-/** What a plain connection, or the inside of a TLS one, may speak. */
+/** The protocols of a plain connection, or inside a TLS one. */
 function carrySpeech(call: TunnelCall, socket: Duplex, tunnel: Tunnel, speech: Speech, raw: boolean): void {
   const { target, secure, admission } = tunnel
   const subject = quote(authorityOf(target, null))
@@ -94,7 +97,7 @@ function carrySpeech(call: TunnelCall, socket: Duplex, tunnel: Tunnel, speech: S
   }
 }
 
-/** A host that a secret is for gets nothing that cannot be read: somebody's own key could be in it. */
+/** A host with a secret only gets readable requests: other bytes could contain a foreign key. */
 function carriesRaw({ broker }: Passage, { rules, route: { target } }: Admission): boolean {
   return mayCarryRawBytes(rules, target) && broker?.isFor(target) !== true && !isRegistryHost(rules, target)
 }
@@ -112,7 +115,7 @@ async function carryTls(
   if (reading.state !== 'hello') {
     return refuseTls(call, socket, admission, { code: 'not-tls', message: `a broken ClientHello: ${reading.problem}` })
   }
-  // Packages are judged by requests that can be read.
+  // Packages are judged by readable requests.
   const passed = isPassedThrough(admission.rules, target) && !isRegistryHost(admission.rules, target)
   const judge = (hello: ClientHello) =>
     nameRefusal(hello, admission) ?? (passed ? unreadRefusal(call.passage, hello, admission) : null)
@@ -133,8 +136,9 @@ function wholeHello(): (bytes: Buffer) => WholeReading | null {
 }
 
 /**
- * The server name must be the tunnel's host; without one, the Host of each request still must. An encrypted hello (ECH)
- * shows its outer name: where TLS ends here the inner one reaches no one, and where it is passed through ECH is refused.
+ * The server name must be the tunnel's host; without one, the Host of each request must be. An
+ * encrypted hello (ECH) shows its outer name. If TLS ends here, the inner name goes nowhere; if it
+ * is passed through, ECH is refused.
  */
 function nameRefusal(hello: ClientHello, admission: Admission): EgressDenial | null {
   const { target } = admission.route
@@ -145,7 +149,7 @@ function nameRefusal(hello: ClientHello, admission: Admission): EgressDenial | n
   return { code: 'name-mismatch', message }
 }
 
-/** Why TLS is not passed on unread although a rule says so. */
+/** Why TLS is not passed on unread although a rule allows it. */
 function unreadRefusal({ broker }: Passage, hello: ClientHello, { route }: Admission): EgressDenial | null {
   const { host, kind } = route.target
   if (broker?.isFor(route.target)) {
@@ -156,22 +160,23 @@ function unreadRefusal({ broker }: Passage, hello: ClientHello, { route }: Admis
     return { code: 'hidden-name', message: `an encrypted ClientHello may hide another name than ${quote(host)}` }
   }
   if (hello.serverName !== null || kind !== 'name') return null
-  // Whom the address serves by default may be somebody else.
+  // The address's default host may be another one.
   return { code: 'name-mismatch', message: `TLS to ${quote(host)} is passed on, and the client names no server` }
 }
 
-/** Ends the client's TLS with a leaf of the session CA; what comes out is served as the tunnel's own. */
+/** Ends the client's TLS with a leaf of the session CA, and serves the decrypted stream. */
 function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: ClientHello): void {
   const { passage } = call
   const { target } = admission.route
-  // HTTP/2 only for those who cannot do without it (gRPC): HTTP/1 is simpler to hold, and faster here. Who offers neither (curl -0) is not held to one.
+  // HTTP/2 only for clients that require it (gRPC): HTTP/1 is simpler to check, and faster here. A
+  // client that offers neither (curl -0) may use any.
   const protocol = ['http/1.1', 'h2'].find((name) => hello.protocols.includes(name))
   const tls = new TLSSocket(socket, {
     isServer: true,
     secureContext: call.ca.contextFor(target.host),
     ...(protocol !== undefined && { ALPNProtocols: [protocol] }),
   })
-  // With HTTP/2 inside, the connection below would sometimes stay when its client is gone.
+  // With HTTP/2 inside, the lower connection sometimes outlives its client.
   tls.once('close', () => socket.destroy())
   const raw = carriesRaw(passage, admission)
   if (protocol !== 'h2' && !raw) tls.once('close', passage.agent.dialAhead(admission.route))
@@ -185,20 +190,20 @@ function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: C
     problem = 'it timed out'
     tls.destroy()
   }, passage.limits.headMilliseconds)
-  // A TLSSocket without its own server tells handshake errors by this event.
+  // A TLSSocket without a server reports handshake errors by this event.
   tls.once('_tlsError', (error: Error) => {
     problem = error.message
   })
   tls.on('error', () => tls.destroy())
   tls.once('close', broken)
-  // Half-open is for those who still wait for an answer, and nothing was asked yet.
+  // A half-open connection only serves pending answers, and nothing was requested yet.
   const leave = () => tls.destroy()
   tls.once('end', leave)
   tls.once('secure', () => {
     clearTimeout(timer)
     tls.off('close', broken)
     tls.off('end', leave)
-    // A tls.Server would have noted this; http2 waits for it.
+    // tls.Server sets this, and http2 waits for it.
     Object.assign(tls, { secureConnecting: false })
     const tunnel: Tunnel = { target, secure: true, admission }
     if (tls.alpnProtocol === 'h2') call.servers.http2(tls, tunnel)
@@ -207,7 +212,7 @@ function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: C
   })
 }
 
-/** Inside TLS to a port that was granted by name: HTTP if it is that, bytes if not. */
+/** Inside TLS to a port that was granted explicitly: HTTP or raw bytes. */
 async function carryInside(call: TunnelCall, tls: TLSSocket, tunnel: Tunnel): Promise<void> {
   const speech = await peek(tls, speechOf, call.passage.limits.serverFirstMilliseconds)
   if (speech === 'silent') return carryServerFirst(call, tls, tunnel.admission, true)
@@ -215,7 +220,7 @@ async function carryInside(call: TunnelCall, tls: TLSSocket, tunnel: Tunnel): Pr
   carrySpeech(call, tls, tunnel, speech.value, true)
 }
 
-/** Bytes both ways. The connection is judged; what it carries is not, but for the hellos of TLS. */
+/** Relays bytes both ways. The connection is judged, but not its content, except for TLS hellos. */
 function carryRaw(call: TunnelCall, socket: Duplex, tunnel: Tunnel, tls?: PassedTls): void {
   const { passage } = call
   const { route } = tunnel.admission
@@ -247,8 +252,8 @@ function carryRaw(call: TunnelCall, socket: Duplex, tunnel: Tunnel, tls?: Passed
 }
 
 /**
- * A protocol in which the server speaks first. The client's first bytes are still checked when they come: a request
- * or a TLS hello that held back would otherwise pass unread.
+ * A protocol in which the server speaks first. The client's first bytes are still checked when they
+ * come: a delayed request or TLS hello would otherwise pass unread.
  */
 async function carryServerFirst(call: TunnelCall, socket: Duplex, admission: Admission, secure = false): Promise<void> {
   const { passage } = call
@@ -263,7 +268,7 @@ async function carryServerFirst(call: TunnelCall, socket: Duplex, admission: Adm
   host.pipe(socket)
   const speech = await peek(socket, speechOf, passage.limits.idleMilliseconds)
   if (typeof speech === 'string') return void socket.destroy()
-  // A number as its first byte may look like SOCKS, which no one speaks inside a tunnel.
+  // A first byte may look like SOCKS, which is not valid inside a tunnel.
   if (speech.value === 'other' || speech.value === 'socks') {
     host.unpipe(socket)
     const address = host.remoteAddress ?? null

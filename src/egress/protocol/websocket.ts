@@ -1,4 +1,4 @@
-/** A WebSocket upgrade: judged as the request it is, and joined once both sides have switched. */
+/** A WebSocket upgrade: judged as a request, and connected once both sides have switched. */
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -30,7 +30,7 @@ import {
   type Tunnel,
 } from './passage.ts'
 
-/** True when the only protocol that is asked for is WebSocket. */
+/** Whether WebSocket is the only requested protocol. */
 export function isWebSocket(message: IncomingMessage): boolean {
   const values = headerValues(message.rawHeaders, 'upgrade')
   return values.length === 1 && values[0]!.trim().toLowerCase() === 'websocket'
@@ -95,7 +95,7 @@ export async function upgrade(
     if (early.length > 0) host.unshift(early)
     if (head.length > 0) socket.unshift(head)
     const address = host.remoteAddress ?? null
-    // A frame says how long it is, so an echo in it is blotted out and not exchanged.
+    // Frames declare their length, so an echoed secret is overwritten, not replaced.
     join(socket, host, passage.limits.idleMilliseconds, {
       down: given?.scrubFrames(websocketHead),
       up: cleared.budget === null ? undefined : metered(cleared.budget, () => host.destroy()),
@@ -104,7 +104,7 @@ export async function upgrade(
   request.end()
 }
 
-/** A host that does not switch answers as to any request; the connection ends with it. */
+/** A host that does not switch answers like any request; the connection ends with it. */
 function answerPlainly(socket: Duplex, incoming: IncomingMessage, broker: Broker | null): Promise<number> {
   let bytes = 0
   const head = cleanHead(broker, incoming, broker ? PACKING : [])
@@ -126,7 +126,7 @@ function answerPlainly(socket: Duplex, incoming: IncomingMessage, broker: Broker
   return new Promise((resolve) => incoming.once('close', () => resolve(bytes)))
 }
 
-/** The headers without the offers that would let frames come packed. */
+/** The headers without offers of compressed frames. */
 function withoutOffers(rawHeaders: readonly string[]): string[] {
   return rawHeaders.filter((_, at) => !PACKING_OFFERS.has(rawHeaders[at - (at % 2)]!.toLowerCase()))
 }

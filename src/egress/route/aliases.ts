@@ -1,32 +1,36 @@
-/** Names inside a sandbox: each granted host has an address of the sandbox's own loopback, where its ports are served. PURE. */
+/** Names inside a sandbox: each granted host has a loopback address that serves its ports. PURE. */
 
 import { classifyAddress } from '../../hosts/address.ts'
 import type { Target } from '../wire/target.ts'
 import type { EgressRules } from './rules.ts'
 
-/** What a sandbox is told of its names, and what an address stands for when somebody connects to it. */
+/** The names of a sandbox, and the host of each address. */
 export interface Aliases {
   readonly names: readonly { readonly name: string; readonly address: string }[]
-  /** Ports that are served; null for every address. */
+  /** Served ports; null for every address. */
   readonly proxyPorts: readonly { readonly address: string | null; readonly port: number }[]
-  /** The host that is meant by a connection to this address and port; null where none is. */
+  /** The host for a connection to this address and port, or null. */
   targetOf(address: string, port: number): Target | null
-  /** The domain whose hosts all have this address: which one is meant, a client says in its first bytes. */
+  /** The domain whose hosts share this address; the client's first bytes name the host. */
   domainOf(address: string): string | null
 }
 
-/** Further than 127.0.0.1, where servers of the command's own are. */
+/** Above 127.0.0.1, the address of the command's servers. */
 const FIRST = (127 << 24) | (64 << 16)
 const FIRST_DOMAIN = (127 << 24) | (65 << 16)
 const MAX_DOMAINS = 20
 const MAX_NAMES = 1_000
 const WEB_PORTS: readonly number[] = [80, 443]
-/** The name service and the proxy have these of 127.0.0.1; such a server of the machine is reached through the proxy. */
+/**
+ * The ports of the name service and the proxy on 127.0.0.1; such a server of the machine is reached
+ * through the proxy.
+ */
 const TAKEN: ReadonlySet<number> = new Set([53, 3128])
 
 /**
- * A wildcard has one address for all its names, on the web's ports alone: there every client says the name that it means. The web's ports are served on every address,
- * since no one inside may bind them; others on the host's own address, so that a server of the command's may have them elsewhere.
+ * A wildcard has one address for all its names, for the web's ports only, in which clients name the
+ * host. The web's ports are served on every address, since commands cannot bind them. Other ports
+ * are served on the host's own address, so that the command's servers may use them elsewhere.
  */
 export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
   const patterns = (allowed ?? [])
@@ -58,7 +62,7 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
   for (const { pattern } of wildcards)
     for (const port of pattern.port === null ? WEB_PORTS : [pattern.port])
       proxyPorts.set(`null:${port}`, { address: null, port })
-  // The machine's own servers, where one was granted: inside they are where a program looks for them.
+  // Granted servers of the machine: programs find them at the usual address.
   for (const port of loopback.keys()) {
     if (!proxyPorts.has(`null:${port}`)) proxyPorts.set(`127.0.0.1:${port}`, { address: '127.0.0.1', port })
   }
@@ -77,11 +81,14 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
   }
 }
 
-/** Granted names and addresses of this machine that only the proxy reaches: the others are served where a program looks for them. */
+/**
+ * Granted names and addresses of this machine that need the proxy: the others are served at the
+ * usual address.
+ */
 export function proxiedLoopback({ allowed }: Pick<EgressRules, 'allowed'>, isShared: boolean): readonly string[] {
   const hosts = (allowed ?? []).flatMap(({ pattern: { host, port } }) => {
     if (!isOwnName(host) && classifyAddress(host) !== 'loopback') return []
-    // A sandbox without its own loopback serves nothing there.
+    // A sandbox without its own loopback cannot serve there.
     if (isShared) return ['localhost', '127.0.0.1', '::1']
     if (host.includes(':')) return [host]
     return port !== null && TAKEN.has(port) ? ['localhost', '127.0.0.1'] : []

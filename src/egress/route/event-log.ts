@@ -1,8 +1,11 @@
-/** The events of one command, kept as few however many there are: the same decision about the same host is one, with a count. PURE. */
+/**
+ * The events of one command, merged: the same decision about the same host is one event with a
+ * count. PURE.
+ */
 
 import type { EgressEvent } from './event.ts'
 
-/** Different decisions that are kept; beyond them only how many there were. */
+/** Distinct decisions that are kept; further ones are only counted. */
 const MAX_KEPT = 1_000
 const MAX_TEXT = 300
 
@@ -11,7 +14,7 @@ export interface EgressLog {
   events(): readonly EgressEvent[]
 }
 
-/** Refusals and hosts that were reached are kept apart, so that many of one kind do not push the other out. */
+/** Refused and reached hosts are kept separately, so that neither pushes the other out. */
 export function createEgressLog(): EgressLog {
   const kept = {
     allow: new Map<string, EgressEvent>(),

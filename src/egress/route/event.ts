@@ -1,4 +1,7 @@
-/** Events of the way out: one for every decision, allowed or denied, and the lines that a run's summary shows. PURE. */
+/**
+ * Egress events: one for each decision, allowed or denied, and their lines in a run's summary.
+ * PURE.
+ */
 
 import { visible } from '../../scan/visible-text.ts'
 import { type EgressCode, type EgressDenial, isFault, remedyFor } from '../wire/refusal.ts'
@@ -8,31 +11,31 @@ export type EgressVerdict = 'allow' | 'deny' | 'fault'
 
 export interface EgressEvent {
   readonly command: string
-  /** Which of its programs it was; null where that is not known. */
+  /** The connecting program; null if unknown. */
   readonly program: string | null
-  /** How it was asked for. */
+  /** The kind of request. */
   readonly kind: 'http' | 'connect' | 'socks' | 'tunnel' | 'websocket' | 'http2' | 'fetch' | 'name' | 'direct' | 'unix'
   readonly verdict: EgressVerdict
   readonly code: EgressCode
   readonly message: string
   readonly host: string | null
   readonly port: number | null
-  /** The address that was dialled; null when none was. */
+  /** The dialled address; null without one. */
   readonly address: string | null
   readonly method: string | null
-  /** Without the query, which may hold what no one should read later. */
+  /** Without the query, which may contain private data. */
   readonly path: string | null
   /** Body bytes from the client, and to it. */
   readonly up: number
   readonly down: number
   readonly milliseconds: number
-  /** Names of the secrets that were put in; never their values. */
+  /** Names of the inserted secrets; never their values. */
   readonly secrets: readonly string[]
-  /** How many decisions this one stands for. */
+  /** The number of merged decisions. */
   readonly count: number
 }
 
-/** What an event starts from; the rest is nothing yet. */
+/** The required facts of an event; the rest has defaults. */
 export type EventFacts = Pick<EgressEvent, 'command' | 'kind'> &
   Partial<EgressEvent> & { readonly target?: Target | null }
 
@@ -44,7 +47,7 @@ export function refused(facts: EventFacts, refusal: EgressDenial): EgressEvent {
   return eventOf(facts, isFault(refusal.code) ? 'fault' : 'deny', refusal.code, refusal.message)
 }
 
-/** One line for the run's summary: what was blocked, for whom, and how to allow it. */
+/** One line for the run's summary: the blocked target, its program, and how to allow it. */
 export function summaryLine(event: EgressEvent): string {
   if (isAboutPackage(event)) return visible(`packages: ${event.message}`)
   const target = targetOfEvent(event)
@@ -58,7 +61,10 @@ export function summaryLine(event: EgressEvent): string {
   return visible(`${word}: ${subject} (${reason})${remedy === null ? '' : `; to allow: ${remedy}`}`)
 }
 
-/** Summary lines of what did not go through: one for each host, port and code, with a count, and one for all declined hosts. */
+/**
+ * Summary lines of refusals: one for each host, port and code with a count, and one for all
+ * declined hosts.
+ */
 export function summarize(events: readonly EgressEvent[]): string[] {
   const declined = new Set<string>()
   const lines = new Map<string, { readonly line: string; count: number }>()
@@ -83,7 +89,7 @@ export function summarize(events: readonly EgressEvent[]): string[] {
   ]
 }
 
-/** What is said of a package names it, and not the host. */
+/** Whether the event is about a package, not the host. */
 function isAboutPackage({ code }: EgressEvent): boolean {
   return code.startsWith('package-')
 }

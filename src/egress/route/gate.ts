@@ -1,4 +1,6 @@
-/** The gate of a proxy: judges a target, asks where no one decided, resolves once, and judges what came back. */
+/**
+ * The gate of a proxy: judges a target, asks if undecided, resolves once, and judges the addresses.
+ */
 
 import { canonicalAddress } from '../../hosts/address.ts'
 import { quote } from '../../hosts/host.ts'
@@ -13,29 +15,29 @@ import type { ParentProxy } from './parent-proxy.ts'
 import { type EgressRules, isUndecided, judgeTarget, withAnswer } from './rules.ts'
 import type { Route } from './upstream.ts'
 
-/** What a person is asked: may this command reach this host? */
+/** The question to a person: may this command reach this host? */
 export interface HostQuestion {
   readonly command: string
-  /** Which of its programs, where that is known. */
+  /** The connecting program, if known. */
   readonly program?: string
   readonly target: Target
   readonly judgement: HostJudgement<HostRule>
   readonly signal: AbortSignal
-  /** The host was granted, and this is asked about it instead. */
+  /** The question about a granted host. */
   readonly about?: HostConcern
 }
 
-/** What is asked about a host beyond whether it may be reached; the answer is for this command alone. */
+/** A question beyond whether the host may be reached; the answer applies to this command only. */
 export interface HostConcern {
   readonly code: 'package' | 'limit'
   readonly subject: string
   readonly message: string
 }
 
-/** True allows the host and port for the rest of the command; null: this is not a moment at which anybody is asked. */
+/** True allows the host and port for the rest of the command; null: nobody can be asked now. */
 export type AskHost = (question: HostQuestion) => Promise<boolean | null>
 
-/** A route that was admitted, with the rules that admitted it. */
+/** An admitted route, with the rules that admitted it. */
 export interface Admission {
   readonly route: Route
   readonly rules: EgressRules
@@ -48,7 +50,7 @@ export interface Gate {
 export interface GateOptions {
   readonly rules: EgressRules
   readonly resolver: Resolver
-  /** The proxy that this machine is behind. */
+  /** The proxy of this machine. */
   readonly parent: ParentProxy | null
   readonly ask?: AskHost | undefined
   readonly signal: AbortSignal
@@ -64,7 +66,7 @@ export function createGate(options: GateOptions): Gate {
     const key = `${target.host}\n${target.port}`
     const known = answers.get(key)
     if (known) return known
-    // A command that walks through names must not bury a person in questions.
+    // A command that tries many names must not flood a person with questions.
     if (answers.size >= MAX_QUESTIONS) return Promise.resolve(false)
     const answer = askOnce(options, target, judgement)
     answers.set(key, answer)
@@ -107,14 +109,16 @@ export function createGate(options: GateOptions): Gate {
 }
 
 /**
- * Behind a parent proxy names of the outside often cannot be resolved. One that a rule lists is left to the parent; any other
- * could be anybody's, and lead the parent to an address inside.
+ * Behind a parent proxy, outside names often do not resolve here. A listed name is left to the
+ * parent. Any other name could make the parent connect to an internal address.
  */
 function mayStayUnresolved(rules: EgressRules, judgement: HostJudgement<HostRule>): boolean {
   return judgement.matched !== null && rules.denied.every((rule) => rule.pattern.kind === 'name')
 }
 
-/** Of a key's host a yes would open it to anybody's key; of a declined one there is nothing that a person should decide. */
+/**
+ * A yes for a key's host would admit anyone's key; a declined host is not the person's decision.
+ */
 function unaskedRefusal({ keyless = [], declined }: EgressRules, { host }: Target): EgressDenial | null {
   const found = keyless.find((entry) => entry.host === host)
   const by = declined?.get(host)

@@ -1,4 +1,4 @@
-/** Addresses of this machine that no cable carries. PURE. */
+/** Loopback addresses of this machine. PURE. */
 
 import { classifyAddress } from '../../hosts/address.ts'
 

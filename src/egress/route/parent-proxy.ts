@@ -1,4 +1,7 @@
-/** The proxy that this machine itself is behind: connections go through it by CONNECT, but for those it is not for. */
+/**
+ * The parent proxy of this machine: connections go through it by CONNECT, except for bypassed
+ * hosts.
+ */
 
 import { isInIpv4Range } from '../../hosts/address.ts'
 import { Fault } from '../../system/fault.ts'
@@ -9,24 +12,24 @@ export interface ParentProxy {
   readonly target: Target
   /** TLS to the proxy itself. */
   readonly secure: boolean
-  /** The value of Proxy-Authorization; null where it wants none. */
+  /** The value of Proxy-Authorization; null without one. */
   readonly authorization: string | null
-  /** False for hosts that are reached without it. */
+  /** False for bypassed hosts. */
   carries(target: Target): boolean
 }
 
-/** What the person says about it. */
+/** The person's settings for it. */
 export interface ParentSettings {
-  /** A URL, `none`, or `environment`: what HTTPS_PROXY and its kin say. */
+  /** A URL, `none`, or `environment`: HTTPS_PROXY and similar variables. */
   readonly proxy: string
-  /** Null: what NO_PROXY says. */
+  /** Null: NO_PROXY decides. */
   readonly bypass: readonly string[] | null
-  /** `user:password`; null: as the URL has it. */
+  /** `user:password`; null: from the URL. */
   readonly credentials: string | null
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The parent proxy, or null where connections go out directly. A URL that was written and cannot be used is a fault. */
+/** The parent proxy, or null for direct connections. An unusable URL is a fault. */
 export function readParentProxy(settings: ParentSettings): ParentProxy | null {
   const { env } = settings
   if (settings.proxy === 'none') return null
@@ -36,7 +39,7 @@ export function readParentProxy(settings: ParentSettings): ParentProxy | null {
   const text = written ? settings.proxy : first('https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY')
   const place = text === undefined ? null : readPlace(text)
   if (place === null) {
-    // A variable may name a proxy of another kind, which other programs use.
+    // A variable may name another kind of proxy, for other programs.
     if (!written) return null
     throw new Fault('bad-config', 'parent_proxy under [network] is not a usable proxy', {
       remedy: 'Expected http://host:port, https://host:port, "environment" or "none".',
@@ -76,7 +79,10 @@ function isLocal({ host, kind }: Target): boolean {
   return kind === 'name' ? host === 'localhost' || host.endsWith('.localhost') : isLoopback(host)
 }
 
-/** An entry as curl and Go read it: `*`, a host and all below it, an address, a range of addresses, each with a port or not. */
+/**
+ * Parses an entry as curl and Go do: `*`, a domain, an address or a range, each with an optional
+ * port.
+ */
 function readBypass(entry: string): ((target: Target) => boolean)[] {
   const text = entry.trim().toLowerCase()
   if (text === '') return []

@@ -1,4 +1,7 @@
-/** A connection through the parent proxy: it counts as connected once the parent has agreed, and what is written before waits. */
+/**
+ * A connection through the parent proxy: it counts as connected once the parent has agreed, and
+ * earlier writes wait.
+ */
 
 import { connect as netConnect, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
@@ -7,10 +10,10 @@ import { parseIpv4 } from '../../hosts/address.ts'
 import { authorityOf, type Target } from '../wire/target.ts'
 import type { ParentProxy } from './parent-proxy.ts'
 
-/** The code of an error that the parent is to blame for. */
+/** The code of errors that the parent caused. */
 export const PARENT_FAILED = 'ERR_CORDON_PARENT'
 
-/** Heads of a proxy that are longer are none. */
+/** A longer head from a proxy is an error. */
 const MAX_HEAD = 16 * 1024
 
 class ParentSocket extends Duplex {
@@ -118,7 +121,7 @@ class ParentSocket extends Duplex {
   }
 }
 
-/** Dials a target through the parent: by its name, or by the address that was judged. */
+/** Dials a target through the parent: by name, or by the judged address. */
 export function dialParent(
   parent: ParentProxy,
   target: Target,

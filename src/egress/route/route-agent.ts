@@ -1,4 +1,7 @@
-/** The pool of connections to admitted hosts: a connection is reused only for the same target, addresses and security. */
+/**
+ * The pool of connections to admitted hosts: reused only for the same target, addresses and
+ * security.
+ */
 
 import type { ClientRequestArgs } from 'node:http'
 import { Socket } from 'node:net'
@@ -8,29 +11,30 @@ import type { ProxyLimits } from '../wire/limits.ts'
 import { authorityOf } from '../wire/target.ts'
 import { limitConnect, type Route, type Upstream } from './upstream.ts'
 
-/** The options of a request that goes through the pool. */
+/** The options of a pooled request. */
 export interface RoutedRequest extends ClientRequestArgs {
   readonly route: Route
   readonly secure: boolean
 }
 
-/** Short, so that a connection which the host is about to close is seldom taken from the pool. */
+/** Short, so that the pool seldom returns a connection that the host is about to close. */
 const FREE_MILLISECONDS = 4_000
 const MAX_FREE = 64
-/** Shorter still: nothing tells yet how long the host keeps a connection that is silent from the start. */
+/** Shorter still: the host's idle limit for new connections is unknown. */
 const AHEAD_MILLISECONDS = 2_000
 
 export class RouteAgent extends http.Agent {
   readonly #upstream: Upstream
   readonly #limits: ProxyLimits
   readonly #open = new Set<Socket>()
-  /** Connections that no one has asked for yet, by name. */
+  /** Unused connections, by name. */
   readonly #ahead = new Map<string, Socket[]>()
   #ended = false
 
   constructor(upstream: Upstream, limits: ProxyLimits) {
     const maxTotalSockets = limits.connections
-    // `timeout` is for connections that wait in the pool; a host may tell a shorter one, requests set their own.
+    // `timeout` applies to idle pooled connections; a host may announce a shorter one, requests set
+    // theirs.
     super({
       keepAlive: true,
       timeout: FREE_MILLISECONDS,
@@ -42,17 +46,17 @@ export class RouteAgent extends http.Agent {
     this.#limits = limits
   }
 
-  /** Connections to hosts that are open now. */
+  /** Open connections to hosts. */
   get open(): number {
     return this.#open.size
   }
 
-  /** Does ahead what a first connection would wait for, a piece at a time; false once all is done. */
+  /** Performs the preparations of a first connection, one piece per call; false once done. */
   prepare(): boolean {
     return this.#attempt(() => this.#upstream.prepare())
   }
 
-  /** Reads what is left of the roots, for which there is time now: the client is busy with TLS. */
+  /** Reads the remaining roots, while the client is busy with TLS. */
   finishRoots(): void {
     this.#attempt(() => this.#upstream.finishRoots())
   }
@@ -61,14 +65,14 @@ export class RouteAgent extends http.Agent {
     try {
       return work()
     } catch {
-      // The first request to a host meets the same, and is refused.
+      // The first request to a host fails the same, and is refused.
       return false
     }
   }
 
   /** The connection for a request, or for a tunnel outside the pool. */
   dial(route: Route, secure: boolean, protocols: readonly string[] = ['http/1.1']): Socket {
-    // A request that is tried again while the proxy closes must not open what no one closes any more.
+    // A retried request must not open a connection after the proxy has closed.
     if (this.#ended) return new Socket().destroy(new Error('the command has ended'))
     const socket = secure ? this.#upstream.dialTls(route, protocols) : this.#upstream.dial(route)
     this.#open.add(socket)
@@ -77,14 +81,14 @@ export class RouteAgent extends http.Agent {
     return socket
   }
 
-  /** TLS on a connection of `dial` that has agreed on it in its own protocol. */
+  /** TLS on a connection of `dial` whose own protocol agreed on it. */
   encrypt(socket: Socket, route: Route): Socket {
     return this.#upstream.encrypt(socket, route)
   }
 
   /**
-   * Dials for a request that is about to come, while its client is still busy with TLS. Call what comes back when the
-   * client is gone: a connection that no one took is closed then, or after a moment.
+   * Dials for an expected request while its client is busy with TLS. Call the returned function
+   * when the client is gone: it closes an unused connection, now or after a moment.
    */
   dialAhead(route: Route): () => void {
     const name = this.getName({ route, secure: true })
@@ -103,7 +107,7 @@ export class RouteAgent extends http.Agent {
     }
     const timer = setTimeout(forget, AHEAD_MILLISECONDS)
     socket.once('close', forget)
-    // The request that finds it gone dials for itself, and tells what is wrong.
+    // The request finds it gone, dials itself, and reports the error.
     socket.on('error', forget)
     return forget
   }
@@ -132,7 +136,7 @@ export class RouteAgent extends http.Agent {
     for (const socket of this.#open) socket.destroy()
   }
 
-  /** Resolves when every connection to a host is gone. */
+  /** Resolves when all connections to hosts are gone. */
   async closed(): Promise<void> {
     const closing = Array.from(this.#open, (socket) => new Promise((resolve) => socket.once('close', resolve)))
     await Promise.all(closing)

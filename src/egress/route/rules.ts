@@ -1,4 +1,4 @@
-/** The rules of the way out for one command: which hosts, with which methods and paths, and what no one decided yet. PURE. */
+/** The egress rules of one command: hosts, methods, paths, and what is undecided. PURE. */
 
 import { matchSegments } from '../../files/glob.ts'
 import { quote } from '../../hosts/host.ts'
@@ -12,47 +12,50 @@ import { isMethodField, isMethodOverride, isPlaceOverride } from '../wire/overri
 import type { EgressDenial } from '../wire/refusal.ts'
 import { authorityOf, type Target, urlOf } from '../wire/target.ts'
 
-/** `allowed` is the union of the command's grants, the inherited default domains and its bundles' hosts; `[]` is not a network. */
+/**
+ * `allowed` is the union of the command's grants, the inherited default domains and its bundles'
+ * hosts; `[]` means no network.
+ */
 export interface EgressRules extends HostRules {
-  /** The command as a person would recognise it; it is in events and refusals. */
+  /** The command as a person recognises it, for events and refusals. */
   readonly command: string
-  /** Which of its programs connects, where that is known. */
+  /** The connecting program, if known. */
   readonly program?: string
-  /** All of it, for a person who is asked; absent where `command` is. */
+  /** The whole command, for questions; absent if `command` is whole. */
   readonly whole?: string
   readonly ownAddresses?: readonly string[]
   readonly opensNamedLoopback?: boolean
   /** Hosts that stay closed because none of these keys is brokered, unless a rule names them. */
   readonly keyless?: readonly { readonly host: string; readonly names: readonly string[] }[]
-  /** Hosts of an agent's updates, catalogues and telemetry, with its name: no one is asked about them. */
+  /** Hosts of an agent's updates, catalogues and telemetry, with its name: never asked about. */
   readonly declined?: ReadonlyMap<string, string>
   readonly suffixes?: SuffixLookup
-  /** What `[packages]` says; absent where packages are not judged. */
+  /** The rules of `[packages]`; absent if packages are not judged. */
   readonly packages?: PackageRules
 }
 
-/** What narrows a rule is judged against. */
+/** The facts that narrowed rules check. */
 export interface RequestFacts {
   readonly method: string
-  /** The path as it will be sent, query included. */
+  /** The path as it will be sent, with its query. */
   readonly path: string
   readonly rawHeaders: readonly string[]
 }
 
-/** Judges a host before (`resolved` absent) or after its addresses are known. */
+/** Judges a host, before (`resolved` absent) or after its addresses are known. */
 export function judgeTarget(rules: EgressRules, target: Target, resolved?: readonly string[]): HostJudgement<HostRule> {
   const url = urlOf(target, target.port !== 80)
   return judgeHost(resolved === undefined ? { url } : { url, resolved }, rules)
 }
 
-/** True when no rule spoke for or against the host, so that a person may. */
+/** Whether no rule decided about the host, so that a person may. */
 export function isUndecided(judgement: HostJudgement<HostRule>): boolean {
   return (
     judgement.verdict === 'deny' && ['host-unlisted', 'port-unlisted', 'host-below-suffix'].includes(judgement.code)
   )
 }
 
-/** The rules with one more host and port, which a person granted just now. */
+/** The rules with one more host and port, which a person just granted. */
 export function withAnswer(rules: EgressRules, target: Target): EgressRules {
   const { host, port, kind } = target
   const pattern: HostPattern = { text: authorityOf(target, null), host, wildcard: false, port, kind }
@@ -60,9 +63,9 @@ export function withAnswer(rules: EgressRules, target: Target): EgressRules {
   return { ...rules, allowed: [...(rules.allowed ?? []), answer] }
 }
 
-/** Judges a request to a host that was admitted: one rule must admit its method and its path together. */
+/** Judges a request to an admitted host: one rule must admit its method and its path together. */
 export function judgeRequest(rules: EgressRules, target: Target, request: RequestFacts): EgressDenial | null {
-  // Most rules are not narrowed, and every request comes by here.
+  // Most rules are not narrowed, and every request passes here.
   if (rules.allowed === null || !rules.allowed.some(isNarrowed)) return null
   const admitting = (admittingRules(rules, target) ?? []).filter((rule) => rule.ssh === undefined)
   if (admitting.length === 0) {
@@ -90,13 +93,13 @@ export function judgeRequest(rules: EgressRules, target: Target, request: Reques
   return { code: 'path-unlisted', message: `${quote(path)} on ${subject} is not among the granted paths` }
 }
 
-/** True where rules give the host for some methods alone: a form that names another one is as good as that. */
+/** Whether rules give the host for some methods only: a form could override the method. */
 export function isHeldToMethods(rules: EgressRules, target: Target): boolean {
   const admitting = rules.allowed?.some((rule) => rule.methods !== undefined) ? admittingRules(rules, target) : null
   return admitting !== null && admitting.length > 0 && admitting.every((rule) => rule.methods !== undefined)
 }
 
-/** Judges a git service of a host that was admitted: one rule must give it and the repository together. */
+/** Judges a git service of an admitted host: one rule must give it and the repository together. */
 export function judgeGit(
   rules: EgressRules,
   target: Target,
@@ -122,7 +125,7 @@ export function judgeGit(
     : { code: 'path-unlisted', message: `${quote(path)} on ${subject} is not among the granted paths` }
 }
 
-/** True when bytes that cannot be read as requests may go there: an explicit port that is not the web's, not narrowed. */
+/** Whether raw bytes may go there: an explicit port that is not the web's, without narrowing. */
 export function mayCarryRawBytes(rules: EgressRules, target: Target): boolean {
   if (target.port === 80 || target.port === 443) return false
   const admitting = admittingRules(rules, target)
@@ -130,9 +133,12 @@ export function mayCarryRawBytes(rules: EgressRules, target: Target): boolean {
   return admitting?.some((rule) => rule.pattern.port === target.port && !isNarrowed(rule)) ?? false
 }
 
-/** True when TLS to this host is passed through unread (`tls = "pass"`): only its name and address are checked then. */
+/**
+ * Whether TLS to this host is passed through unread (`tls = "pass"`): only its name and address are
+ * checked then.
+ */
 export function isPassedThrough(rules: EgressRules, target: Target): boolean {
-  // What narrows a rule, and what limits it, can only be checked where requests are read.
+  // Narrowing and limits need readable requests.
   if (limitingRules(rules, target).length > 0) return false
   return admittingRules(rules, target)?.some((rule) => rule.tls === 'pass' && !isNarrowed(rule)) ?? false
 }
@@ -145,13 +151,13 @@ export function isRegistryHost({ packages }: EgressRules, { host }: Target): boo
   })
 }
 
-/** The rules that admit the host and limit what goes there: each of them applies, whatever else admits it. */
+/** The rules that admit the host and limit its traffic: each applies, whatever else admits it. */
 export function limitingRules(rules: EgressRules, target: Target): readonly HostRule[] {
   const limited = (rules.allowed ?? []).filter((rule) => rule.maxRequests !== undefined || rule.maxUpload !== undefined)
   return limited.length === 0 ? [] : (admittingRules({ ...rules, allowed: limited }, target) ?? [])
 }
 
-/** The rules that admit the host; null where no list limits public hosts. */
+/** The rules that admit the host; null if public hosts are not limited. */
 function admittingRules(rules: EgressRules, target: Target): readonly HostRule[] | null {
   if (rules.allowed === null) return null
   return rules.allowed.filter((rule) => judgeTarget({ ...rules, allowed: [rule] }, target).verdict === 'allow')
@@ -182,7 +188,7 @@ function overridesMethod(query: string): boolean {
   )
 }
 
-/** Spellings that a server may read as another path than the one that was matched. */
+/** Why a server may read the path differently from the matched one. */
 function pathProblem(path: string): string | null {
   if (/[^!-~]/.test(path)) return 'contains a space or a character outside of ASCII'
   if (/%(?![0-9a-f]{2})/i.test(path)) return 'contains a "%" that encodes nothing'
@@ -190,7 +196,7 @@ function pathProblem(path: string): string | null {
     return 'contains an encoded dot, slash, backslash, percent sign or control character'
   const read = decodedPath(path)
   if (read === null) return 'contains an encoded character that is not UTF-8'
-  // Dots with spaces around them, too, and signs that only look like a dot or a slash.
+  // Also dots with spaces around them, and characters that resemble a dot or a slash.
   if (/(^|\/)\s*\.+\s*([/?#]|$)/.test(read)) return 'contains a segment of nothing but dots'
   if (/\/\/|\\|;/.test(read)) return 'contains "//", a backslash or a semicolon'
   return read.split('/').length === path.split('/').length ? null : 'contains a sign that may be read as a slash'

@@ -1,4 +1,4 @@
-/** The far side of the proxy: dialling addresses that were judged, and TLS that is verified. Shared by a session. */
+/** Dials judged addresses and verifies TLS. Shared by a session. */
 
 import type { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -14,44 +14,44 @@ import { authorityOf, type Target } from '../wire/target.ts'
 import type { ParentProxy } from './parent-proxy.ts'
 import { dialParent, PARENT_FAILED } from './parent-socket.ts'
 
-/** A target and the addresses that were judged for it: nothing else is ever dialled. */
+/** A target and its judged addresses: nothing else is ever dialled. */
 export interface Route {
   readonly target: Target
-  /** None where the parent proxy looks the name up. */
+  /** Empty if the parent proxy resolves the name. */
   readonly addresses: readonly string[]
-  /** Through the parent proxy: `name` asks it for the host by name, `address` for an address that was judged. */
+  /** Through the parent proxy: `name` by host name, `address` by the judged address. */
   readonly parent?: 'name' | 'address'
 }
 
-/** How one of the addresses is connected to; tests put their own servers here. */
+/** The connect options for a route; tests use their own servers. */
 export type Dialer = (route: Route) => TcpNetConnectOpts
 
 export interface Upstream {
   readonly roots: string
-  /** Does ahead of the first connection what it would wait for, a piece of it at a time; false once all is done. */
+  /** Performs the preparations of the first connection, one piece per call; false once done. */
   prepare(): boolean
-  /** Reads what is left of the roots. */
+  /** Reads the remaining roots. */
   finishRoots(): void
   readonly dialer: Dialer
-  /** The proxy that this machine is behind. */
+  /** The parent proxy of this machine. */
   readonly parent: ParentProxy | null
   dial(route: Route): Socket
-  /** A TLS connection whose certificate must be valid for the target's own host. */
+  /** A TLS connection whose certificate must be valid for the target's host. */
   dialTls(route: Route, protocols: readonly string[]): TLSSocket
-  /** TLS on a connection to the route that stands already, verified alike. */
+  /** TLS on an existing connection to the route, verified alike. */
   encrypt(socket: Socket, route: Route): TLSSocket
 }
 
 export interface UpstreamOptions {
-  /** Roots in PEM instead of the machine's own. */
+  /** Roots in PEM instead of the machine's. */
   readonly roots?: string
-  /** Further authorities in PEM, beside the roots: a company's own, or a test's. */
+  /** Further authorities in PEM: a company's, or a test's. */
   readonly trust?: readonly string[]
   readonly dialer?: Dialer
   readonly parent?: ParentProxy | null
 }
 
-/** Where distributions keep the bundle of roots. */
+/** The root bundles of distributions. */
 const ROOT_BUNDLES: readonly string[] = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -60,12 +60,12 @@ const ROOT_BUNDLES: readonly string[] = [
   '/etc/ssl/cert.pem',
 ]
 
-/** What every TLSSocket of Node has, and its types leave out. */
+/** Members of Node's TLSSocket that its types omit. */
 interface NamedSocket extends TLSSocket {
   setServername(name: string): void
 }
 
-/** TLS sessions that are kept to be resumed, each for its own host. */
+/** Cached TLS sessions, each for one host. */
 const MAX_SESSIONS = 256
 
 export function createUpstream(options: UpstreamOptions = {}): Upstream {
@@ -93,7 +93,7 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
     },
     prepare: () => {
       if (trust.readMore()) return true
-      // Node holds the name of a host against an expression for IPv6 addresses, which takes milliseconds to make.
+      // Node compiles its expression for IPv6 addresses on first use, which takes milliseconds.
       isIPv6('')
       return false
     },
@@ -120,7 +120,8 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
       const options: ConnectionOptions & TcpNetConnectOpts = {
         ...dialled,
         ...(session && { session }),
-        // For one address it is told below: in the options it would be held against the expression for IPv6 addresses.
+        // For one address it is set below: in the options Node would match it against the IPv6
+        // expression.
         servername: kind === 'name' && (through !== null || dialled.autoSelectFamily) ? host : '',
         secureContext: trust.context(),
         ALPNProtocols: [...protocols],
@@ -132,14 +133,18 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
           ? fedSocket(feed, (onread) => tlsConnect({ ...options, onread } as ConnectionOptions))
           : tlsConnect({ ...options, socket: through })
       if (kind === 'name' && through === null) (socket as NamedSocket).setServername(host)
-      // Told once the certificate has been verified, for this host and no other; resuming proves the same key again.
+      // Emitted once the certificate was verified for this host; resuming proves the same key
+      // again.
       socket.on('session', (next) => remember(key, next))
       return socket
     },
   }
 }
 
-/** Further authorities from files; one that cannot be read, or holds none, is a fault: without it some host would just not verify. */
+/**
+ * Further authorities from files. An unreadable or empty file is a fault: otherwise some host would
+ * fail to verify without a reason.
+ */
 export function readAuthorities(files: readonly string[]): string[] {
   return files.map((file) => {
     try {
@@ -154,19 +159,22 @@ export function readAuthorities(files: readonly string[]): string[] {
   })
 }
 
-/** The machine's own roots as one PEM text, or Node's where the machine has none. */
+/** The machine's roots as one PEM text, or Node's if the machine has none. */
 export function systemRoots(): string {
   for (const path of ROOT_BUNDLES) {
     try {
       return readFileSync(path, 'utf8')
     } catch {
-      // Another distribution keeps it elsewhere.
+      // Other distributions use other paths.
     }
   }
   return rootCertificates.join('\n')
 }
 
-/** As OpenSSL holds a certificate against a host; Node's own way does the same and asks first whether the host is an IPv6 address. */
+/**
+ * Checks a certificate against a host as OpenSSL does. Node's function does the same, but first
+ * compiles its IPv6 expression.
+ */
 function identityProblem({ host, kind }: Target, certificate: X509Certificate | undefined): Error | undefined {
   const found = kind === 'name' ? certificate?.checkHost(host, { partialWildcards: false }) : certificate?.checkIP(host)
   if (found !== undefined) return undefined
@@ -174,7 +182,7 @@ function identityProblem({ host, kind }: Target, certificate: X509Certificate | 
   return Object.assign(error, { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 }
 
-/** A failed connection as a refusal that says which side failed and how. */
+/** A failed connection as a refusal with the side and the cause. */
 export function upstreamRefusal(error: unknown, target: Target): EgressDenial {
   const code = errorCode(error) ?? ''
   const subject = authorityOf(target, null)
@@ -197,7 +205,7 @@ export function upstreamRefusal(error: unknown, target: Target): EgressDenial {
   return { code: 'upstream-protocol', message: `the connection to ${subject} broke: ${code || messageOf(error)}` }
 }
 
-/** Ends a socket that has not connected in time; the timer goes when it did, or when the socket closes. */
+/** Ends a socket that does not connect in time; the timer is cleared on connect or close. */
 export function limitConnect(socket: Socket, milliseconds: number): void {
   const timer = setTimeout(() => socket.destroy(timeoutError()), milliseconds)
   const stop = () => clearTimeout(timer)
@@ -205,7 +213,10 @@ export function limitConnect(socket: Socket, milliseconds: number): void {
   socket.once('close', stop)
 }
 
-/** Tells of a request that came to its end without an answer or an error: a host that switches protocols unasked does that. */
+/**
+ * Reports a request that ended without an answer or an error: a host that switches protocols
+ * unasked causes that.
+ */
 export function onUnanswered(request: ClientRequest, tell: (error: Error) => void): void {
   const unanswered = () => tell(new Error('no answer'))
   request.once('close', unanswered)
@@ -222,7 +233,7 @@ function dialAddresses(route: Route): TcpNetConnectOpts {
   const { port } = target
   const answers = addresses.map((address) => ({ address, family: parseIpv4(address) === null ? 6 : 4 }))
   if (answers.length === 1) return { host: addresses[0]!, port, noDelay: true }
-  // The name is never looked up again: Node tries the judged addresses, and only those, one after another.
+  // The name is never resolved again: Node tries only the judged addresses, in order.
   const lookup: LookupFunction = (_host, options, callback) => {
     if (options.all) callback(null, answers)
     else callback(null, answers[0]!.address, answers[0]!.family)

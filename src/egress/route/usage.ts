@@ -1,4 +1,4 @@
-/** What a session has sent to hosts whose entries limit it, and the question at a limit. */
+/** Counts a session's traffic to hosts with limits, and asks at a limit. */
 
 import { Transform, type TransformCallback } from 'node:stream'
 import type { HostRule } from '../../policy/policy.ts'
@@ -9,7 +9,7 @@ import { type EgressRules, limitingRules } from './rules.ts'
 
 interface Count {
   used: number
-  /** What a person agreed to beyond the limit. */
+  /** The amount that a person granted beyond the limit. */
   more: number
   question: Promise<boolean> | null
 }
@@ -33,7 +33,7 @@ export interface BudgetParts {
   readonly signal: AbortSignal
 }
 
-/** What is left of the limits of a host. */
+/** The remaining limits of a host. */
 export class Budget {
   readonly #parts: BudgetParts
   readonly #limits: readonly HostRule[]
@@ -43,13 +43,16 @@ export class Budget {
     this.#limits = limits
   }
 
-  /** Null where no entry limits the host. */
+  /** Null if no entry limits the host. */
   static of(parts: BudgetParts): Budget | null {
     const limits = limitingRules(parts.rules, parts.target)
     return limits.length === 0 ? null : new Budget(parts, limits)
   }
 
-  /** Takes a request and the bytes of its head, or those of a part of its body; what is refused is not taken. */
+  /**
+   * Takes a request and the bytes of its head, or of a part of its body; a refused amount is not
+   * taken.
+   */
   async take(requests: number, bytes: number): Promise<EgressDenial | null> {
     for (const { pattern, maxRequests, maxUpload } of this.#limits) {
       const refusal =
@@ -63,7 +66,7 @@ export class Budget {
   async #takeOne(key: string, amount: number, limit: number | undefined, name: string): Promise<EgressDenial | null> {
     if (limit === undefined || amount === 0) return null
     const count = this.#parts.usage.count(key)
-    // Taken before anything is awaited: of requests at once, none sees what is left for another.
+    // Taken before anything is awaited, so that concurrent requests cannot use the same amount.
     while (count.used + amount > limit + count.more) {
       const what = `${name} of ${this.#parts.target.host} is ${limit} a session, and ${count.used} are used`
       if (!(await this.#agreed(count, key, what, Math.max(limit, amount))))
@@ -73,7 +76,7 @@ export class Budget {
     return null
   }
 
-  /** One question at a time; a no is for the whole session. */
+  /** One question at a time; a no applies to the whole session. */
   #agreed(count: Count, key: string, what: string, step: number): Promise<boolean> {
     if (count.question !== null) return count.question
     const { ask, rules, target, signal } = this.#parts
@@ -95,7 +98,7 @@ export class Budget {
   }
 }
 
-/** Lets a body through as far as the budget goes. */
+/** Passes a body as far as the budget allows. */
 export function metered(budget: Budget, onRefusal: (refusal: EgressDenial) => void): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback) {
@@ -107,7 +110,7 @@ export function metered(budget: Budget, onRefusal: (refusal: EgressDenial) => vo
   })
 }
 
-/** The bytes of a request's head, in which data can leave as well. */
+/** The bytes of a request's head, which can carry data out too. */
 export function headBytes(method: string, path: string, rawHeaders: readonly string[]): number {
   return rawHeaders.reduce((sum, text) => sum + text.length + 2, method.length + path.length + 12)
 }

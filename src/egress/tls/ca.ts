@@ -1,29 +1,35 @@
-/** The session's certificate authority: made at start, never written to disk by itself, gone with the session. */
+/**
+ * The session's certificate authority: created at start, never written to disk here, discarded with
+ * the session.
+ */
 
 import { constants, randomBytes } from 'node:crypto'
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContext } from 'node:tls'
 import { createKeyPair, type Issuer, signAuthority, signLeaf, toPem } from './certificate.ts'
 
 export interface SessionCa {
-  /** The authority's certificate, which goes into the sandbox's trust stores. Its key leaves this object never. */
+  /** The certificate for the sandbox's trust stores. The key never leaves this object. */
   readonly pem: string
   readonly der: Buffer
-  /** A server context for a canonical host, signed on first use and kept. */
+  /** A server context for a canonical host, signed on first use and cached. */
   contextFor(host: string): SecureContext
 }
 
 const DAY = 24 * 60 * 60 * 1000
-/** Clocks inside containers and virtual machines may be behind. */
+/** Clocks in containers and virtual machines may be slow. */
 const BACKDATED = DAY
 const LIFETIME = 30 * DAY
 const MAX_CONTEXTS = 1024
-/** This leg never leaves the machine: the post-quantum groups would cost a third of the handshake for nothing. */
+/**
+ * This connection stays on the machine: post-quantum groups would cost a third of the handshake
+ * without benefit.
+ */
 const CURVES = 'X25519:P-256:P-384'
-/** Nor does it need 256 bits of key; SHA-256, which comes with 128, is done by the processor itself. */
+/** Nor are 256-bit keys needed; processors accelerate SHA-256, which comes with 128. */
 const CIPHERS = `TLS_AES_128_GCM_SHA256:${DEFAULT_CIPHERS}`
 
 export function createSessionCa(now: Date = new Date()): SessionCa {
-  // Its own name, so that a trust store that met an earlier session does not mix up the keys.
+  // A unique name, so that a trust store with an earlier session's CA does not confuse the keys.
   const issuer: Issuer = { name: `Cordon session ${randomBytes(6).toString('hex')}`, keys: createKeyPair() }
   const leafKeys = createKeyPair()
   const validity = { from: new Date(now.getTime() - BACKDATED), until: new Date(now.getTime() + LIFETIME) }

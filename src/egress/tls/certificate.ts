@@ -1,4 +1,7 @@
-/** X.509 certificates: a session authority and the leaves it signs, written in DER and signed by node:crypto alone. */
+/**
+ * X.509 certificates: creates a session authority and its leaves in DER, and signs them with
+ * node:crypto alone.
+ */
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { parseIpv4, parseIpv6 } from '../../hosts/address.ts'
@@ -19,7 +22,7 @@ import {
 
 export interface KeyPair {
   readonly privateKey: KeyObject
-  /** As a certificate holds it. */
+  /** In its certificate encoding. */
   readonly spki: Buffer
 }
 
@@ -28,7 +31,7 @@ export interface Validity {
   readonly until: Date
 }
 
-/** What a leaf needs to know of its issuer. */
+/** A leaf's facts about its issuer. */
 export interface Issuer {
   readonly name: string
   readonly keys: KeyPair
@@ -53,7 +56,7 @@ const CERT_SIGN_AND_CRL_SIGN = bits(Buffer.from([0x06]), 1)
 const DIGITAL_SIGNATURE = bits(Buffer.from([0x80]), 7)
 
 export function createKeyPair(): KeyPair {
-  // The public key comes out encoded: to ask for it afterwards takes a start as long as making it.
+  // Generated with the encoding: exporting the public key later takes as long as generating it.
   const options = { namedCurve: 'P-256', publicKeyEncoding: { type: 'spki', format: 'der' } } as const
   const { privateKey, publicKey } = generateKeyPairSync('ec', options) as unknown as {
     readonly privateKey: KeyObject
@@ -75,7 +78,7 @@ export function signAuthority(issuer: Issuer, validity: Validity): Buffer {
 
 /** A server certificate for one canonical host: a name or an address. */
 export function signLeaf(issuer: Issuer, host: string, spki: Buffer, validity: Validity): Buffer {
-  // Long names do not fit a common name; clients read the alternative name only.
+  // Long names exceed a common name's limit; clients only read the alternative name.
   const subject = host.length <= MAX_COMMON_NAME ? host : 'cordon leaf'
   return signCertificate(issuer, subject, spki, validity, [
     extension(EXTENSION.basicConstraints, true, sequence()),
@@ -135,14 +138,14 @@ function extension(id: Buffer, critical: boolean, value: Buffer): Buffer {
 }
 
 function alternativeName(host: string): Buffer {
-  // Not `isIP` of node:net: its expression alone takes a start 6 ms.
+  // Not `isIP` of node:net: compiling its expression takes 6 ms at start.
   if (parseIpv4(host) !== null) return der(0x87, Buffer.from(host.split('.').map(Number)))
   const groups = parseIpv6(host)
   if (groups !== null) return der(0x87, Buffer.from(groups.flatMap((group) => [group >> 8, group & 0xff])))
   return der(0x82, Buffer.from(host, 'latin1'))
 }
 
-/** The key identifier of RFC 5280, 4.2.1.2: a value that is unique to the key, here the end of its public point. */
+/** The key identifier of RFC 5280, 4.2.1.2: a unique value, here the end of the public point. */
 function keyId(spki: Buffer): Buffer {
   return spki.subarray(-20)
 }

@@ -1,4 +1,4 @@
-/** A small DER encoder: just what certificates and trust stores are made of. */
+/** A small DER encoder for certificates and trust stores. */
 
 type Bytes = Uint8Array
 
@@ -12,7 +12,7 @@ export function sequence(...parts: readonly Bytes[]): Buffer {
   return der(0x30, ...parts)
 }
 
-/** A SET OF: DER wants its elements in the order of their encodings. */
+/** A SET OF: DER sorts the elements by their encodings. */
 export function setOf(...parts: readonly Bytes[]): Buffer {
   return der(0x31, ...[...parts].sort(Buffer.compare))
 }
@@ -39,7 +39,7 @@ export function octets(bytes: Bytes): Buffer {
   return der(0x04, bytes)
 }
 
-/** A BIT STRING; `unused` counts the bits at the end that do not belong to it. */
+/** A BIT STRING; `unused` counts the unused bits at the end. */
 export function bits(bytes: Bytes, unused = 0): Buffer {
   return der(0x03, Buffer.from([unused]), bytes)
 }
@@ -57,13 +57,13 @@ export function bmp(text: string): Buffer {
   return der(0x1e, Buffer.from(text, 'utf16le').swap16())
 }
 
-/** A point of time, given by who has a clock. */
+/** A point in time, from the caller's clock. */
 export interface Moment {
   toISOString(): string
   getUTCFullYear(): number
 }
 
-/** A Time: UTCTime until 2049, GeneralizedTime after, as RFC 5280 asks. */
+/** A Time: UTCTime until 2049, then GeneralizedTime (RFC 5280). */
 export function time(at: Moment): Buffer {
   const iso = at.toISOString()
   const digits = `${iso.slice(0, 19).replaceAll('-', '').replace('T', '').replaceAll(':', '')}Z`

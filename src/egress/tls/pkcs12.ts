@@ -6,7 +6,7 @@ const DATA = objectId('1.2.840.113549.1.7.1')
 const CERT_BAG = objectId('1.2.840.113549.1.12.10.1.3')
 const X509_CERTIFICATE = objectId('1.2.840.113549.1.9.22.1')
 const FRIENDLY_NAME = objectId('1.2.840.113549.1.9.20')
-/** Without this attribute of Oracle's, Java does not take a certificate as trusted. */
+/** Java only trusts a certificate with this attribute of Oracle's. */
 const TRUSTED_KEY_USAGE = objectId('2.16.840.1.113894.746875.1.1')
 const ANY_USAGE = objectId('2.5.29.37.0')
 

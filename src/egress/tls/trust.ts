@@ -1,4 +1,6 @@
-/** The roots that hosts' certificates are verified against, read piece by piece: all at once they take as long as a request. */
+/**
+ * The roots that verify hosts' certificates, read in pieces: all at once take as long as a request.
+ */
 
 import { createSecureContext, type SecureContext } from 'node:tls'
 
@@ -9,11 +11,11 @@ export interface Trust {
   context(): SecureContext
 }
 
-/** Certificates in a piece: less than a millisecond. */
+/** Certificates in a piece, which takes less than a millisecond. */
 const PIECE = 20
 const END_OF_CERTIFICATE = /-----END [A-Z0-9 ]*CERTIFICATE-----/g
 
-/** `roots` gives the certificates in PEM, and is asked when they are first needed. */
+/** `roots` returns the certificates in PEM, and is called on first use. */
 export function createTrust(roots: () => string): Trust {
   let context: SecureContext | null = null
   let pieces: string[] = []
@@ -21,7 +23,7 @@ export function createTrust(roots: () => string): Trust {
   function readMore(): boolean {
     if (context === null) {
       pieces = piecesOf(roots())
-      // An empty list, and not none, which would stand for Node's own roots.
+      // An empty list: none would mean Node's own roots.
       context = createSecureContext({ ca: [] })
       return pieces.length > 0
     }

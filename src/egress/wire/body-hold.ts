@@ -1,25 +1,25 @@
-/** Bodies that have to be there before their requests leave: their hash is part of what is signed. */
+/** Reads bodies before their requests leave, because their hash is signed. */
 
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { EgressDenial } from './refusal.ts'
 
-/** More than any service takes that does not have its clients say the hash. */
+/** More than any service accepts without a hash from the client. */
 const MAX_BYTES = 16 * 1024 * 1024
-/** Of all bodies of one command at once: it decides how many requests it sends, and must not decide how much memory we have. */
+/** For all concurrent bodies of one command, which must not exhaust Cordon's memory. */
 const MAX_AT_ONCE = 4 * MAX_BYTES
 
 export interface HeldBody {
-  /** To be read to its end or destroyed: until then it counts. */
+  /** Counted until it is read to its end or destroyed. */
   readonly body: Readable
   /** SHA-256, in hex. */
   readonly hash: string
 }
 
-/** What holds the bodies of one command. */
+/** Holds the bodies of one command. */
 export interface BodyHold {
   hold(message: Readable): Promise<HeldBody | { readonly refusal: EgressDenial }>
-  /** Bytes that are held now. */
+  /** Bytes in memory. */
   readonly bytes: number
 }
 
@@ -34,7 +34,7 @@ export function createBodyHold(): BodyHold {
       return { refusal: { code, message: text } }
     }
     try {
-      // What is refused is still read away by the process that answers, so the stream stays open.
+      // The caller still reads the rest of a refused body, so the stream stays open.
       for await (const piece of message.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         length += piece.length
         total += piece.length

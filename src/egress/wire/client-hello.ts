@@ -1,42 +1,45 @@
-/** The TLS ClientHello, read before any handshake: which name the client asks for and which protocols it speaks. */
+/** Reads the TLS ClientHello before a handshake: the requested name and protocols. */
 
 export interface ClientHello {
-  /** Lower-case, as sent; null when the client named none. */
+  /** Lower-case, as sent; null without one. */
   readonly serverName: string | null
   readonly protocols: readonly string[]
-  /** True with an extension that encrypts the hello, or (in an older draft) its name: a further name may be hidden inside. */
+  /**
+   * Whether an extension encrypts the hello, or in an older draft its name: another name may be
+   * hidden inside.
+   */
   readonly encrypted: boolean
 }
 
 export type HelloReading =
   | { readonly state: 'more' }
   | { readonly state: 'bad'; readonly problem: string }
-  /** `used`: how many bytes it took, to the end of its last record. */
+  /** `used`: its length in bytes, to the end of its last record. */
   | { readonly state: 'hello'; readonly hello: ClientHello; readonly used: number }
 
 const HANDSHAKE_RECORD = 0x16
 const CLIENT_HELLO = 1
 const EXTENSION = { serverName: 0, alpn: 16, encryptedHello: 0xfe0d, encryptedName: 0xffce } as const
 const MAX_HELLO = 64 * 1024
-/** A hello is one record, or a few; each one costs a look. */
+/** A hello is one record, or a few; each costs time. */
 const MAX_RECORDS = 64
 const RECORD_HEAD = 5
 const MESSAGE_HEAD = 4
 
-/** The fatal alert `unrecognized_name`: a TLS client shows it as a clean refusal. */
+/** The fatal alert `unrecognized_name`: TLS clients show it as a clear refusal. */
 export const UNRECOGNIZED_NAME: Buffer = Buffer.from([0x15, 3, 3, 0, 2, 2, 112])
 /** The fatal alert `access_denied`. */
 export const ACCESS_DENIED: Buffer = Buffer.from([0x15, 3, 3, 0, 2, 2, 49])
 
 /**
- * A reader of the first bytes of one TLS connection; the hello may be spread over several records. It is called with all
- * bytes so far each time more have come, and checks none of them twice.
+ * Reads the first bytes of one TLS connection; the hello may span several records. Call it with all
+ * bytes so far; none is checked twice.
  */
 export function helloReader(): (bytes: Buffer) => HelloReading {
   const parts: Buffer[] = []
   let records = 0
   let held = 0
-  /** Where the first record starts that is not whole yet. */
+  /** The start of the first incomplete record. */
   let at = 0
 
   return (bytes) => {
@@ -51,7 +54,7 @@ export function helloReader(): (bytes: Buffer) => HelloReading {
         return bad('the first TLS message is not a ClientHello')
       if (bytes.length < at + RECORD_HEAD + length) return { state: 'more' }
       if (++records > MAX_RECORDS) return bad(`a ClientHello in more than ${MAX_RECORDS} records`)
-      // A copy: the bytes so far may lie elsewhere by the next time.
+      // A copy: the buffer may move before the next call.
       parts.push(Buffer.from(bytes.subarray(at + RECORD_HEAD, at + RECORD_HEAD + length)))
       held += length
       at += RECORD_HEAD + length
@@ -59,7 +62,7 @@ export function helloReader(): (bytes: Buffer) => HelloReading {
       const whole = Buffer.concat(parts)
       const end = MESSAGE_HEAD + whole.readUIntBE(1, 3)
       if (end > MAX_HELLO) return tooLong()
-      // What follows in the same record would go to the host unread.
+      // The rest of the record would go to the host unread.
       if (held > end) return bad('a ClientHello with something behind it')
       if (held === end) return parseHello(whole.subarray(MESSAGE_HEAD, end), at)
     }

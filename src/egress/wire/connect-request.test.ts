@@ -1,4 +1,7 @@
-/** CONNECT read by hand: the usual ones, and nothing that Node's strict parser would read differently. */
+/**
+ * CONNECT parsed by hand: the usual forms, and nothing that Node's strict parser would read
+ * differently.
+ */
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -110,7 +113,7 @@ describe('against the strict parser', () => {
         read++
         const { url, httpVersion, rawHeaders } = reading.head
         const answer = await parsed(whole)
-        // With a body both framings are refused further on; the parser refuses some of them itself.
+        // Two framings of a body are refused later; the parser itself refuses some of them.
         if (answer === 'refused' && /^(content-length|transfer-encoding)$/im.test(rawHeaders.join('\n'))) return
         const { head, ...same } = JSON.parse(answer) as { head: string }
         expect(same).toEqual({ url, httpVersion, rawHeaders })

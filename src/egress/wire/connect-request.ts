@@ -1,18 +1,21 @@
-/** A CONNECT request as every client writes it, read without an HTTP server. PURE. */
+/** Parses the usual form of a CONNECT request without an HTTP server. PURE. */
 
 import type { RequestHead } from './request-head.ts'
 
 export interface ConnectRequest {
   readonly head: RequestHead
-  /** How many bytes it took. */
+  /** The length in bytes. */
   readonly used: number
 }
 
-/** Only what can be read in one way: a token, a colon, a space, printable ASCII; at most as many lines as clients send. */
+/**
+ * Only unambiguous lines: a token, a colon, a space, printable ASCII; at most as many as clients
+ * send.
+ */
 const LONGEST = 2048
 const PLAIN = /^CONNECT ([\w.:[\]-]{1,300}) HTTP\/1\.([01])\r\n((?:[\w-]{1,64}: ?[!-~](?:[ -~]*[!-~])?\r\n){0,16})\r\n/
 
-/** Null for everything else, which goes to the strict parser: it tells half a head from a broken one. */
+/** Null for anything else: the strict parser distinguishes incomplete from broken heads. */
 export function readConnect(bytes: Buffer): ConnectRequest | null {
   if (bytes[0] !== 0x43 || bytes[1] !== 0x4f) return null
   const text = bytes.toString('latin1', 0, LONGEST)

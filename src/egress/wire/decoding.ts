@@ -1,9 +1,9 @@
-/** Unpacking a body by its Content-Encoding. */
+/** Decompresses a body by its Content-Encoding. */
 
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 
-/** The unpacked body; null for an encoding that is not known. */
+/** The decompressed body; null for an unknown encoding. */
 export function decoded(body: Readable, encoding: string | undefined): Readable | null {
   switch (encoding?.trim().toLowerCase()) {
     case undefined:
@@ -31,7 +31,8 @@ function forward<Stream extends Transform>(body: Readable, unpacker: Stream): St
   })
   body.once('error', (error) => unpacker.destroy(error))
   body.once('end', () => {
-    // An answer without a body still says how it would have been packed; to the unpacker that is a broken one.
+    // An answer without a body may still declare an encoding; the decompressor would report an
+    // error.
     if (!empty) return void unpacker.end()
     unpacker.once('end', () => unpacker.destroy())
     unpacker.push(null)

@@ -1,4 +1,4 @@
-/** One buffer for all connections: what is read stays what was sent, for the parser and for a sink. */
+/** A shared read buffer: the parser and a sink still see exactly the sent bytes. */
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'

@@ -1,19 +1,31 @@
-/** How bytes of a host come in: through one buffer, to HTTP's parser or to the process that took the rest of a body over. */
+/**
+ * Reads a host's bytes through one buffer, into the HTTP parser or into a sink that took over the
+ * body.
+ */
 
 import type { OnReadOpts, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/** Takes a piece, which is only there during the call; false stops reading until the socket is resumed. */
+/**
+ * Receives a piece that is valid only during the call; false stops reading until the socket is
+ * resumed.
+ */
 export type Sink = (piece: Buffer) => boolean
 
 const sinks = new WeakMap<Duplex, Sink | null>()
 
-/** What many connections read into, one at a time: a buffer for each piece would cost more to collect than to fill. */
+/**
+ * A buffer shared by many connections, one at a time: a buffer per piece would cost more to collect
+ * than to fill.
+ */
 export function createFeed(): Buffer {
   return Buffer.allocUnsafeSlow(64 * 1024)
 }
 
-/** A socket, made by `open` with these options of its reading; every piece is copied out before anything else happens. */
+/**
+ * A socket that `open` creates with these `onread` options; every piece is copied before anything
+ * else runs.
+ */
 export function fedSocket<Fed extends Socket>(feed: Buffer, open: (onread: OnReadOpts) => Fed): Fed {
   const socket = open({ buffer: feed, callback: (length) => receive(socket, feed.subarray(0, length)) })
   sinks.set(socket, null)
@@ -25,12 +37,12 @@ function receive(socket: Socket, piece: Buffer): boolean {
   return sink ? sink(piece) : socket.push(Buffer.from(piece))
 }
 
-/** True where what comes in can be given to a sink. */
+/** Whether incoming bytes can be diverted to a sink. */
 export function isFed(socket: Duplex): boolean {
   return sinks.get(socket) === null
 }
 
-/** From now on what comes in goes to the sink and nowhere else. */
+/** Diverts all further bytes to the sink. */
 export function divert(socket: Duplex, sink: Sink): void {
   sinks.set(socket, sink)
 }

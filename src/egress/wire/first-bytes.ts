@@ -1,4 +1,4 @@
-/** What a connection speaks, distinguished from its first bytes. */
+/** Identifies a connection's protocol by its first bytes. */
 
 import { http } from './http.ts'
 
@@ -7,7 +7,7 @@ export type Speech = 'tls' | 'http' | 'http2' | 'socks' | 'other'
 const KNOWN_METHODS: ReadonlySet<string> = new Set(http.METHODS)
 const LONGEST_METHOD: number = Math.max(...http.METHODS.map((method) => method.length))
 
-/** Null while too little is there to tell. */
+/** Null while too few bytes arrived. */
 export function speechOf(bytes: Buffer): Speech | null {
   const first = bytes[0]
   if (first === undefined) return null

@@ -25,7 +25,7 @@ it.each([
   expect(fieldReader([type])!(Buffer.from(body))).toEqual(names)
   const read = fieldReader(['text/plain', type])!
   const cut = body.match(/.{1,7}/gs)!.flatMap((piece) => read(Buffer.from(piece)))
-  // What lies in the overlap of two pieces may be told twice, and a name before all of it is there.
+  // Overlapping pieces may report a name twice, or an incomplete one first.
   if (type === URLENCODED) expect(cut).toEqual(names)
   else expect(cut).toEqual(expect.arrayContaining(names))
 })

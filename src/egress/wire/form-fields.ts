@@ -1,18 +1,21 @@
-/** The names of fields in a form as it passes, wherever its pieces are cut. PURE. */
+/** Finds the names of form fields in a passing body, however it is split. PURE. */
 
-/** A name that is longer is no one's. */
+/** Longer names are ignored. */
 const LONGEST = 256
 const [AMPERSAND, SEMICOLON, EQUALS] = [0x26, 0x3b, 0x3d]
 
-/** Gives the names of fields that are whole with this piece. */
+/** Returns the field names that this piece completes. */
 export type FieldReader = (piece: Buffer) => string[]
 
-/** A reader for a body of one of these types, whichever of them its host believes; null where none is a form. */
+/**
+ * A reader for a body of one of these types, whichever of them the host uses; null if none is a
+ * form.
+ */
 export function fieldReader(
   contentTypes: readonly string[],
   more: { readonly json?: boolean } = {},
 ): FieldReader | null {
-  // Some servers take a body without a type for a form.
+  // Some servers treat a body without a type as a form.
   const types = contentTypes.every((type) => type.trim() === '') ? [URLENCODED] : contentTypes
   const readers = types.flatMap((type) => {
     if (/^\s*application\/x-www-form-urlencoded\b/i.test(type)) return [urlencodedFields()]
@@ -24,7 +27,7 @@ export function fieldReader(
 
 const URLENCODED = 'application/x-www-form-urlencoded'
 
-/** True for a form in letters that are not read here: a server may turn them into names that were never checked. */
+/** Whether a form has an unsupported charset: a server may decode names that were never checked. */
 export function isInOddLetters(contentTypes: readonly string[]): boolean {
   return contentTypes.some((type) =>
     [...type.matchAll(/charset\s*=\s*["']?\s*([^"';\s]*)/gi)].some(([, name = '']) => !LETTERS.has(name.toLowerCase())),
@@ -36,9 +39,9 @@ const LETTERS: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', '
 /** What the head of a part says, at the start of a line as any server may see one; over lines that are folded, too. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: signs that end a line in some language.
 const PART = /(?:^|[\n-\r\x1c-\x1e\x85])[ \t]*content-disposition[ \t]*:((?:[^\r\n]|\r?\n[ \t]){0,16000})/gi
-/** A name of a file may come in pieces. */
+/** A file name may come in pieces. */
 const OF_FILE = /^filename(?:\*\d*\*?)?$/i
-/** As much as a head needs; what goes on beyond it is not read, and so is held for the worst that it could be. */
+/** Enough for a head; a longer one counts as the worst case. */
 const HEAD = 16_000
 export const UNREAD_NAME = 'credential'
 
@@ -51,7 +54,9 @@ function multipartFields(): FieldReader {
   }
 }
 
-/** The names that a server may read; a parameter in pieces (RFC 2231), or with a comment in it, is not put together here. */
+/**
+ * The names that a server may read; split parameters (RFC 2231) and comments are not resolved here.
+ */
 function namesIn(head: string): string[] {
   const names: string[] = []
   for (const { 0: parameter, index } of head.matchAll(/[^;,]+/g)) {
@@ -91,7 +96,7 @@ function urlencodedFields(): FieldReader {
   }
 }
 
-/** Stands for a field that is only called `method`: what it says may be one. */
+/** Represents a field called `method`, whose value may override the method. */
 const OTHER_METHOD = '_method'
 const LONGEST_METHOD = 7
 
@@ -99,7 +104,7 @@ export function isMethod(value: string): boolean {
   return /^(?:delete|get|head|options|patch|post|put)$/i.test(value)
 }
 
-/** The keys of objects, wherever in the text they are. */
+/** The keys of objects anywhere in the text. */
 function jsonKeys(): FieldReader {
   let text: string | null = null
   let escaped = false

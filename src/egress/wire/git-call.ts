@@ -1,17 +1,23 @@
-/** What git asks of ssh, as the stand-in for ssh inside passes it on: who, which service, which repository. PURE. */
+/**
+ * The ssh request of git, as the replacement for ssh inside forwards it: user, service, repository.
+ * PURE.
+ */
 
 export interface GitCall {
   readonly user: string | null
   readonly service: 'upload-pack' | 'receive-pack'
   readonly path: string
-  /** GIT_PROTOCOL; null for the first version. */
+  /** GIT_PROTOCOL; null for version 0. */
   readonly protocol: string | null
 }
 
-/** The header of a CONNECT that asks for a git service. */
+/** The header of a CONNECT for a git service. */
 export const GIT_HEADER = 'cordon-git'
 
-/** Base64 of user, protocol and command, a line each. Only the two services of a repository, and a path that no shell reads otherwise. */
+/**
+ * Base64 of user, protocol and command, a line each. Accepts only the two repository services, and
+ * a path that every shell reads alike.
+ */
 export function readGitCall(header: string): GitCall | { readonly problem: string } {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return { problem: 'the git service is not in base64' }
   const [user, protocol, command, ...more] = Buffer.from(header, 'base64').toString('utf8').split('\n')

@@ -1,3 +1,6 @@
-/** node:http, asked for and not imported: an import reads all of its names, and one of them loads a WebSocket client. */
+/**
+ * Loads node:http by require: an import reads all its names, and one of them loads a WebSocket
+ * client.
+ */
 
 export const http: typeof import('node:http') = process.getBuiltinModule('node:http')

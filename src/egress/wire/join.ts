@@ -1,4 +1,7 @@
-/** Joining two connections: bytes both ways, back-pressure by pipes, half-closed sides respected, both gone together. */
+/**
+ * Connects two connections: bytes both ways with back-pressure; half-closed sides stay open, and
+ * both end together.
+ */
 
 import type { Socket } from 'node:net'
 import type { Duplex, Transform } from 'node:stream'
@@ -8,7 +11,7 @@ export interface JoinedBytes {
   readonly down: number
 }
 
-/** What changes the bytes on the way: `down` those of the host, `up` those of the client. */
+/** Transforms of the bytes: `down` from the host, `up` from the client. */
 export interface Ways {
   readonly down?: Transform | undefined
   readonly up?: Transform | undefined
@@ -51,7 +54,7 @@ function closing(side: Duplex, other: Duplex, idleMilliseconds: number, through?
   side.on('error', () => side.destroy())
   return new Promise((resolve) => {
     const closed = () => {
-      // What was already read from this side is still on its way to the other.
+      // Bytes read from this side are still being written to the other.
       if (!side.readableEnded || !('destroySoon' in other)) other.destroy()
       else if (through && !through.readableEnded) through.once('end', () => (other as Socket).destroySoon())
       else (other as Socket).destroySoon()

@@ -1,30 +1,33 @@
-/** Large bodies of a known length: their bytes go from connection to connection, past the HTTP parser and its copies. */
+/**
+ * Large bodies of known length: passes their bytes between connections without the HTTP parser and
+ * its copies.
+ */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { divert, isFed } from './feed.ts'
 
-/** Below this, keeping the host's connection for the next request is worth more. */
+/** Below this, reusing the host's connection is worth more. */
 const LARGE = 4 * 1024 * 1024
-/** What is written at once: TLS comes in pieces of 16 KB, and each write costs as much as encrypting one. */
+/** The size of a write: TLS pieces have 16 KB, and each write costs as much as encrypting one. */
 const WRITE = 128 * 1024
 const SLAB = WRITE + 64 * 1024
-/** Written and not yet taken by the client's connection; beyond it nothing more is read. */
+/** Pending writes to the client's connection; above it reading stops. */
 const MAX_HELD = 4
 
-/** The length of a body that is worth it; null for any other. */
+/** The length of a suitable body; null for any other. */
 export function largeLength(incoming: IncomingMessage, method: string): number | null {
   const { statusCode, headers } = incoming
   if (method === 'HEAD' || (statusCode !== 200 && statusCode !== 206) || headers['transfer-encoding'] !== undefined)
     return null
-  // The parser must be the one reader that we take the place of.
+  // The parser must be the only reader, because the sink replaces it.
   if (!isFed(incoming.socket) || incoming.socket.listenerCount('data') !== 1) return null
   const length = headers['content-length']
   return length !== undefined && Number(length) >= LARGE ? Number(length) : null
 }
 
 /**
- * Streams the rest of a response whose head was parsed and of whose body no one has read yet. The host's connection is
- * given up afterwards: what it sends beyond the length it told is never checked.
+ * Streams the rest of a response whose head was parsed, and whose body is unread. Closes the host's
+ * connection afterwards: bytes beyond the declared length are never checked.
  */
 export function carryLargeBody(
   incoming: IncomingMessage,
@@ -41,7 +44,7 @@ export function carryLargeBody(
   let flushing = false
 
   function take(piece: Buffer): boolean {
-    // No one waits any more, and the request that we answer is about to be given up.
+    // The client has gone, and the request is about to be closed.
     if (response.destroyed) return false
     const part = Math.min(piece.length, left)
     if (filled + part > SLAB) flush()
@@ -77,7 +80,8 @@ export function carryLargeBody(
     slab = free.pop() ?? Buffer.allocUnsafeSlow(SLAB)
   }
 
-  // On the next tick the parser is done with the piece that held the head, and what it read of the body waits here.
+  // On the next tick the parser has finished the piece with the head, and its part of the body is
+  // buffered.
   process.nextTick(() => {
     if (socket.destroyed || response.destroyed) return void socket.destroy()
     for (const listener of socket.listeners('data')) socket.off('data', listener as () => void)

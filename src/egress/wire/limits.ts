@@ -1,17 +1,17 @@
-/** Limits of a proxy: how much one command may hold open, and how long anybody may be kept waiting. */
+/** Limits of a proxy: open connections, buffers and timeouts of one command. */
 
 export interface ProxyLimits {
   readonly connections: number
-  /** Requests under way on one connection: a client that pipelines more would make us hold them all. */
+  /** Concurrent requests on one connection: all pipelined ones are held in memory. */
   readonly pipelined: number
   readonly headerBytes: number
   /** Until a request head or a TLS hello is complete. */
   readonly headMilliseconds: number
-  /** Until a connection to the host stands, TLS included. */
+  /** Until the host is connected, with TLS. */
   readonly connectMilliseconds: number
-  /** Without a byte in either direction; long, because a model may think for minutes before it answers. */
+  /** Without a byte in either direction; long, because a model may take minutes to answer. */
   readonly idleMilliseconds: number
-  /** How long a client may stay silent before a tunnel to a raw port counts as one where the server speaks first. */
+  /** How long a client may be silent before the server of a raw port is expected to speak first. */
   readonly serverFirstMilliseconds: number
 }
 

@@ -1,4 +1,7 @@
-/** Headers by which a server or a proxy in front of it takes another method, path or host than the request line says. PURE. */
+/**
+ * Headers that make a server or its proxy use another method, path or host than the request line.
+ * PURE.
+ */
 
 const METHOD = /^x-(?:[a-z]+-)*(?:http-)?method(?:-override)?$/
 const PLACE =
@@ -14,18 +17,21 @@ const NAMED: ReadonlySet<string> = new Set([
   'request-uri',
 ])
 
-/** The method. */
+/** Overrides of the method. */
 export function isMethodOverride(name: string): boolean {
   return METHOD.test(spelled(name))
 }
 
-/** A field of a form or a query by which frameworks let a POST be another method; `_method` and what headers are called. */
+/**
+ * A form or query field by which frameworks override the method of a POST; `_method`, and the
+ * header names.
+ */
 export function isMethodField(name: string): boolean {
   const known = spelled(name)
   return /^(?:-(?:http-?)?method|(?:http-)?method-override)$/.test(known) || METHOD.test(known)
 }
 
-/** The path, or what is before it. */
+/** Overrides of the path, or of its prefix. */
 export function isPlaceOverride(name: string): boolean {
   const known = spelled(name)
   return NAMED.has(known) || PLACE.test(known)
@@ -35,7 +41,7 @@ export function isOverride(name: string): boolean {
   return isMethodOverride(name) || isPlaceOverride(name)
 }
 
-/** Servers that keep headers as variables do not tell `_` from `-`. */
+/** Servers that store headers as variables treat `_` and `-` alike. */
 function spelled(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
 }

@@ -1,13 +1,13 @@
 /**
- * TLS that is passed on unread (`tls = "pass"`). Every ClientHello of a connection has to name its host, not only the first: a host may
- * ask for a second one (HelloRetryRequest), and one of TLS 1.2 may negotiate again, under encryption.
+ * TLS that passes unread (`tls = "pass"`). Every ClientHello of a connection must name its host. A
+ * host may request a second one (HelloRetryRequest), and TLS 1.2 may renegotiate under encryption.
  */
 
 import { Transform, type TransformCallback } from 'node:stream'
 import { type ClientHello, helloReader } from './client-hello.ts'
 import type { EgressDenial } from './refusal.ts'
 
-/** The bytes of both sides; `up` fails with a `HelloRefused`. */
+/** The byte streams of both sides; `up` fails with a `HelloRefused`. */
 export interface PassedTls {
   readonly up: Transform
   readonly down: Transform
@@ -28,7 +28,7 @@ const HANDSHAKE = 22
 const SERVER_HELLO = 2
 const SUPPORTED_VERSIONS = 43
 const TLS13 = 0x0304
-/** RFC 8446, 4.1.3: the random of a ServerHello that asks for another ClientHello. */
+/** RFC 8446, 4.1.3: the random of a HelloRetryRequest. */
 const RETRY_RANDOM = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex')
 const MAX_ANSWER = 16 * 1024
 
@@ -50,10 +50,13 @@ export function passTls(judge: (hello: ClientHello) => EgressDenial | null): Pas
   return { up: client, down }
 }
 
-/** What a host answers to a ClientHello: it wants another one, or it has chosen a version. */
+/** A host's answer to a ClientHello: a request for another, or a version. */
 type Answer = 'retry' | 'tls13' | 'older'
 
-/** Null while it is not whole. What is no ServerHello ends the handshake: what follows is held like the oldest version. */
+/**
+ * Null while incomplete. Anything else than a ServerHello ends the handshake: the rest is treated
+ * like the oldest version.
+ */
 function readAnswer(bytes: Buffer): Answer | null {
   let message = Buffer.alloc(0)
   for (let at = 0; at + RECORD_HEAD <= bytes.length; ) {
@@ -71,7 +74,7 @@ function readAnswer(bytes: Buffer): Answer | null {
 function answerOf(hello: Buffer): Answer {
   if (hello.subarray(2, 34).equals(RETRY_RANDOM)) return 'retry'
   const session = 34 + 1 + (hello[34] ?? 0)
-  // Behind the session: the cipher (2), the compression (1), and how long the extensions are (2).
+  // After the session: the cipher (2), the compression (1), and the extensions' length (2).
   for (let at = session + 5; at + 4 <= hello.length; at += 4 + hello.readUInt16BE(at + 2)) {
     if (hello.readUInt16BE(at) !== SUPPORTED_VERSIONS || at + 6 > hello.length) continue
     return hello.readUInt16BE(at + 4) === TLS13 ? 'tls13' : 'older'
@@ -86,7 +89,10 @@ class ClientSide extends Transform {
   #held: Buffer = Buffer.alloc(0)
   #read = helloReader()
   #done: TransformCallback | null = null
-  /** Of a record of an older version: what is left of it, and how many there were behind the change of the cipher. */
+  /**
+   * For older versions: the bytes left of a record, and the handshake records since the cipher
+   * change.
+   */
   #left = 0
   #encrypted: number | null = null
 
@@ -114,12 +120,12 @@ class ClientSide extends Transform {
       done(error as Error)
       return
     }
-    // What comes before the host has answered waits for its answer.
+    // Bytes before the host's answer wait for it.
     if (this.#state === 'waiting' && this.#held.length > 0) this.#done = done
     else done()
   }
 
-  /** False where more bytes are needed, or the host's answer. */
+  /** False if more bytes, or the host's answer, are needed. */
   #step(): boolean {
     switch (this.#state) {
       case 'hello':
@@ -146,12 +152,12 @@ class ClientSide extends Transform {
     const refusal = this.#judge(reading.hello)
     if (refusal !== null) throw new HelloRefused(refusal)
     this.#pass(reading.used)
-    // Only TLS 1.3 asks for a second one, and never for a third.
+    // Only TLS 1.3 requests a second hello, and never a third.
     this.#state = this.#answer === null ? 'waiting' : 'tls13'
     return true
   }
 
-  /** Data that came too early, and the change of the cipher that TLS 1.3 plays. */
+  /** Passes early data, and TLS 1.3's compatibility cipher change. */
   #passUpToHello(): boolean {
     if (this.#held[0] === HANDSHAKE) {
       this.#read = helloReader()
@@ -169,7 +175,8 @@ class ClientSide extends Transform {
       if (this.#held.length < RECORD_HEAD) return false
       this.#left = RECORD_HEAD + this.#held.readUInt16BE(3)
       if (this.#held[0] === CHANGE_CIPHER) this.#encrypted ??= 0
-      // The first is the end of the handshake; another one starts the next, and its ClientHello cannot be read.
+      // The first ends the handshake; another one starts the next, whose ClientHello cannot be
+      // read.
       if (this.#held[0] === HANDSHAKE && this.#encrypted !== null && ++this.#encrypted > 1) {
         const message = 'the client negotiates TLS again, which may hide another name'
         throw new HelloRefused({ code: 'hidden-name', message })

@@ -1,11 +1,11 @@
-/** Looking at the first bytes of a connection without taking them. */
+/** Reads the first bytes of a connection without taking them. */
 
 import type { Duplex } from 'node:stream'
 
-/** `ended`: the peer went away first. `silent`: not a byte came in time. `stalled`: some did, and not enough. */
+/** `ended`: the peer left first. `silent`: no byte in time. `stalled`: too few bytes. */
 export type Peeked<T> = { readonly value: T } | 'ended' | 'silent' | 'stalled'
 
-/** Collects bytes until `read` makes something of them; all of them go back, to be read by the process that comes next. */
+/** Collects bytes until `read` returns a value; all of them are unshifted for the next reader. */
 export function peek<T>(socket: Duplex, read: (bytes: Buffer) => T | null, milliseconds: number): Promise<Peeked<T>> {
   return new Promise((resolve) => {
     let space: Buffer = Buffer.alloc(0)
@@ -25,12 +25,12 @@ export function peek<T>(socket: Duplex, read: (bytes: Buffer) => T | null, milli
         const value = read(space.subarray(0, length))
         if (value !== null) finish({ value })
       } catch {
-        // Thrown on it would end the whole session, and not just this connection.
+        // A throw here would end the whole session, not just this connection.
         finish('ended')
       }
     }
 
-    // Space for twice as much each time: a client that sends byte by byte does not make us copy all for each of them.
+    // Doubles the buffer, so that byte-by-byte clients do not cause a copy per byte.
     function take(chunk: Buffer): void {
       if (length === 0) space = chunk
       else {

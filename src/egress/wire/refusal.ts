@@ -1,40 +1,40 @@
-/** A refusal of the way out: a stable code, a sentence, and how each protocol says it. PURE. */
+/** An egress refusal: a stable code, a sentence, and its form in each protocol. PURE. */
 
 import type { HostCode } from '../../hosts/judge.ts'
 import { authorityOf, type Target } from './target.ts'
 
-/** Why a connection or a request did not go through, or did. */
+/** Why a connection or a request was refused or granted. */
 export type EgressCode =
   | HostCode
   | 'granted' // a request or a tunnel that went through
   | 'ask-refused' // a person was asked and did not agree
   | 'host-declined' // updates, catalogues or telemetry of the agent: nobody is asked
-  | 'host-mismatch' // Host, or :authority, is not the host of the tunnel or the URL
-  | 'name-mismatch' // the TLS server name is not the host of the tunnel
-  | 'hidden-name' // an encrypted ClientHello where TLS is passed through
+  | 'host-mismatch' // Host or :authority differs from the host of the tunnel or the URL
+  | 'name-mismatch' // the TLS server name differs from the host of the tunnel
+  | 'hidden-name' // an encrypted ClientHello with passed-through TLS
   | 'nested-connect' // CONNECT inside a tunnel
-  | 'not-tls' // something else than TLS on port 443
-  | 'not-http' // bytes that no rule lets through unread
+  | 'not-tls' // port 443 without TLS
+  | 'not-http' // raw bytes that no rule allows
   | 'malformed-request' // a request that two parsers could read differently
   | 'method-unlisted' // the host is granted, the method is not
   | 'path-unlisted' // the host is granted, the path is not
-  | 'upgrade-unknown' // an upgrade to something else than WebSocket
-  | 'secret-elsewhere' // a secret's placeholder on the way to a host it was not granted to
-  | 'secret-misplaced' // a placeholder in a part of the request where it is not put in
+  | 'upgrade-unknown' // an upgrade to another protocol than WebSocket
+  | 'secret-elsewhere' // a secret's placeholder for a host without a grant for it
+  | 'secret-misplaced' // a placeholder in a part of the request where it is not replaced
   | 'secret-insecure' // a placeholder over plain HTTP
-  | 'secret-foreign' // another credential, or what could carry one, for a host whose credential is brokered
-  | 'secret-unread' // bytes that cannot be read, for a host that a secret is for
-  | 'secret-absent' // a request without the credential that this host takes alone
-  | 'secret-missing' // the host of a secret whose value is not at its source, or cannot be used
+  | 'secret-foreign' // another credential, or a possible carrier of one, for a brokered host
+  | 'secret-unread' // unreadable bytes for a host with a secret
+  | 'secret-absent' // a request without the only credential that this host accepts
+  | 'secret-missing' // the host of a secret without a usable value
   | 'key-missing' // the host of a bundle's key that is not set
-  | 'limit-reached' // more requests or bytes than the entry of the host has for a session
-  | 'package-young' // a version that was published too short a time ago
-  | 'package-undated' // a version of which nobody says when it was published
+  | 'limit-reached' // more requests or bytes than the host's entry allows per session
+  | 'package-young' // a version that was published too recently
+  | 'package-undated' // a version without a publication time
   | 'package-unlisted' // a package file that no signed registry lists
-  | 'package-unreadable' // what the registry says of a package could not be read
+  | 'package-unreadable' // the registry's data about a package is unreadable
   | 'package-refused' // a rule or a person refused the package
-  | 'package-withdrawn' // fetched although it is yanked or deprecated
-  | 'signature-refused' // something else of the person's agent than a signature by the named key
+  | 'package-withdrawn' // a fetched version is yanked or deprecated
+  | 'signature-refused' // a request to the person's agent beyond a signature by the named key
   | 'socks-command' // BIND or UDP ASSOCIATE
   | 'socks-malformed' // not SOCKS5, or with authentication
   | 'too-many-connections' // the limit of open connections
@@ -50,7 +50,7 @@ export interface EgressDenial {
   readonly message: string
 }
 
-/** Codes that are no one's decision: the machine or the network failed. */
+/** Codes of failures, not decisions. */
 const FAULTS: Readonly<Partial<Record<EgressCode, number>>> = {
   'upstream-unreachable': 502,
   'upstream-certificate': 502,
@@ -62,7 +62,7 @@ const FAULTS: Readonly<Partial<Record<EgressCode, number>>> = {
   'too-many-connections': 503,
 }
 
-/** Not from node:http, which would be loaded for a summary too. */
+/** Not from node:http, which a summary would have to load. */
 const FAULT_TEXTS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   408: 'Request Timeout',
@@ -79,7 +79,7 @@ function statusOf(code: EgressCode): number {
   return FAULTS[code] ?? (code === 'malformed-request' ? 400 : 403)
 }
 
-/** What a person can do about it; null when nothing opens it. */
+/** The remedy for a person; null if there is not one. */
 export function remedyFor(code: EgressCode, target: Target | null): string | null {
   if (target === null) return null
   const entry = authorityOf(target, target.port === 80 ? 80 : 443)
@@ -121,7 +121,10 @@ export interface HttpRefusal {
   readonly body: string
 }
 
-/** A refusal as an HTTP response: the code in the status line, which many clients show, the rest in the body. */
+/**
+ * A refusal as an HTTP response: the code in the status line, which many clients show, and the rest
+ * in the body.
+ */
 export function httpRefusal(
   refusal: EgressDenial,
   target: Target | null,
@@ -152,7 +155,7 @@ export function httpRefusal(
   return { status, statusText, headers: headers.flat(), body }
 }
 
-/** The same as bytes, for a socket that no response object is on. */
+/** The same as bytes, for a socket without a response object. */
 export function refusalBytes(refusal: HttpRefusal): Buffer {
   let head = `HTTP/1.1 ${refusal.status} ${refusal.statusText}\r\n`
   for (let at = 0; at < refusal.headers.length; at += 2)

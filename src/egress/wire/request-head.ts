@@ -1,4 +1,7 @@
-/** The head of an HTTP/1 request, held to the strict reading: one Host, one framing, one target, nothing to smuggle. PURE. */
+/**
+ * Parses the head of an HTTP/1 request strictly: one Host, one framing, one target, no smuggling.
+ * PURE.
+ */
 
 import { quote } from '../../hosts/host.ts'
 import { parseUrl } from '../../hosts/url.ts'
@@ -12,7 +15,7 @@ export interface RequestHead {
   readonly rawHeaders: readonly string[]
 }
 
-/** The tunnel that a request came through; null for a request to the proxy itself. */
+/** The tunnel of a request; null for a request to the proxy itself. */
 export interface TunnelFacts {
   readonly target: Target
   readonly secure: boolean
@@ -21,11 +24,11 @@ export interface TunnelFacts {
 export interface RequestTarget {
   readonly target: Target
   readonly secure: boolean
-  /** What is sent upstream: path and query. */
+  /** Sent upstream: path and query. */
   readonly path: string
 }
 
-/** Headers between two neighbours, which a proxy does not pass on (RFC 9110, 7.6.1). */
+/** Headers that a proxy does not forward (RFC 9110, 7.6.1). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -39,11 +42,14 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'http2-settings',
   'expect',
 ])
-/** What a Connection header cannot take away: a request would change its meaning on the way. */
+/** Headers that a Connection header cannot remove: the request would change its meaning. */
 const END_TO_END: ReadonlySet<string> = new Set(['host', 'content-length', 'authorization', 'cookie', 'content-type'])
 const ECHOING_METHODS: ReadonlySet<string> = new Set(['TRACE', 'TRACK'])
 
-/** Reads where a request goes; Node's strict parser has already refused broken lines, folds, sizes and CL with TE. */
+/**
+ * Reads the target of a request; Node's strict parser has already refused broken lines, folds,
+ * sizes and CL with TE.
+ */
 export function readRequest(
   head: RequestHead,
   tunnel: TunnelFacts | null,
@@ -68,7 +74,7 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
   return values
 }
 
-/** Raw headers without those that end at this hop; `names` drops further ones. */
+/** Raw headers without hop-by-hop ones; `names` drops further ones. */
 export function endToEndHeaders(rawHeaders: readonly string[], names: readonly string[] = []): string[] {
   const dropped = new Set([...names, ...connectionOptions(rawHeaders)])
   const kept: string[] = []
@@ -79,7 +85,7 @@ export function endToEndHeaders(rawHeaders: readonly string[], names: readonly s
   return kept
 }
 
-/** The headers of the request that goes upstream: our own Host and framing, the rest as it came. */
+/** The headers for upstream: Cordon's Host and framing, the rest unchanged. */
 export function upstreamHeaders(head: RequestHead, read: RequestTarget): string[] {
   const headers = [
     'Host',

@@ -1,8 +1,8 @@
-/** SOCKS5, 4 and 4a as a state machine over bytes: no sockets here, only what was asked and what to answer. */
+/** SOCKS5, 4 and 4a as a state machine over bytes, without sockets: the request, and the reply. */
 
 export type SocksReading =
   | { readonly state: 'more' }
-  /** The greeting is complete: send `reply`, go on with the request after `used` bytes. */
+  /** The greeting is complete: send `reply`, and continue after `used` bytes. */
   | { readonly state: 'greeted'; readonly reply: Buffer; readonly used: number }
   | {
       readonly state: 'request'
@@ -42,10 +42,13 @@ export function socksReply(code: number): Buffer {
 
 export const SOCKS4_GRANTED: Buffer = Buffer.from([0, 0x5a, 0, 0, 0, 0, 0, 0])
 export const SOCKS4_REFUSED: Buffer = Buffer.from([0, 0x5b, 0, 0, 0, 0, 0, 0])
-/** A user's name, and a host's in 4a. */
+/** For a user's name, and for the host's in 4a. */
 const LONGEST_TEXT = 255
 
-/** Version 4 says all at once: command, port, address, a user's name, and in 4a the host's name after an address of 0.0.0.x. */
+/**
+ * Version 4 has everything in one message: command, port, address, user name, and in 4a the host
+ * name after an address of 0.0.0.x.
+ */
 function readSocks4(bytes: Buffer): SocksReading {
   if (bytes.length < 9) return { state: 'more' }
   const refused = (code: 'socks-command' | 'socks-malformed', problem: string): SocksReading => ({
@@ -86,7 +89,7 @@ export function readGreeting(bytes: Buffer): SocksReading {
   return { state: 'refused', reply: Buffer.from([VERSION, NO_METHOD]), code: 'socks-malformed', problem }
 }
 
-/** The host comes back as it would be in a URL: IPv6 in brackets. */
+/** The host as in a URL: IPv6 in brackets. */
 export function readRequest(bytes: Buffer): SocksReading {
   if (bytes.length < 5) return { state: 'more' }
   if (bytes[0] !== VERSION || bytes[2] !== 0) return malformed('not a SOCKS5 request')

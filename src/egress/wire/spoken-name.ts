@@ -1,4 +1,4 @@
-/** Whom a connection is for that could be for any host of a domain: the name that TLS and HTTP say first. */
+/** Finds the host of a connection to a whole domain, by the name in TLS or HTTP. */
 
 import type { Socket } from 'node:net'
 import { helloReader } from './client-hello.ts'
@@ -6,7 +6,7 @@ import type { ProxyLimits } from './limits.ts'
 import { peek } from './peek.ts'
 import { type Target, targetOf } from './target.ts'
 
-/** The host below `domain` that the client names; null where it names none, or another. Nothing of what it sent is taken. */
+/** The host below `domain` that the client names; null for none or another. No bytes are taken. */
 export async function spokenTarget(
   socket: Socket,
   domain: string,
@@ -28,7 +28,10 @@ export async function spokenTarget(
   return !('problem' in target) && target.kind === 'name' && target.host.endsWith(`.${domain}`) ? target : null
 }
 
-/** The Host of a request head, without its port; null while the head is not whole. It is held to the request again later. */
+/**
+ * The Host of a request head, without its port; null while incomplete. The request itself is
+ * checked again later.
+ */
 function hostField(bytes: Buffer, most: number): { readonly name: string | null } | null {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return bytes.length > most ? { name: null } : null

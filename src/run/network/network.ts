@@ -178,7 +178,7 @@ export class SessionNetwork {
     onEvent: (event: EgressEvent) => void,
     callers: ProxyOptions['callers'] | null,
   ): (listener: Server) => CommandProxy {
-    // Connections have no call of their own: questions go to the person behind the call that starts
+    // Connections belong to no call: questions go to the person behind the call that starts
     // the command.
     const ask = this.#options.ask && AsyncResource.bind(this.#options.ask)
     return (listener) => {
