@@ -9,7 +9,7 @@ const SURFACES: readonly (readonly [files: RegExp, title: string | null])[] = [
   // Tables of programs, generated data, code in other languages, and what the manifest reference contains.
   [/\/(?:shell\/tables|manifest\/schema|code\/(?:python|inside)|scan\/injection\/(?:hints|model))\b/, null],
   [
-    /scan\/(?:injection|redact|hints)\/|bundles\/doc|\.generated\.ts$|\.fixture\.ts$|\.test\.ts$|code\/component\/imports|look-alike|\/popular\.ts$/,
+    /scan\/(?:injection|redact|hints)\/|bundles\/doc|\.generated\.ts$|\.fixture\.ts$|\.test\.ts$|code\/component\/imports|look-alike/,
     null,
   ],
   [/surfaces\/cli\/(?:usage|start\/help|flags|one-off-flags)/, null],

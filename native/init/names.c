@@ -209,10 +209,12 @@ static void report_authority(const char *at, const char *end, uint16_t port) {
 
 static void refuse_request(struct client *c) {
   static const char refusal[] =
-      "HTTP/1.1 403 Blocked by Cordon (host-unlisted)\r\nContent-Type: text/plain; "
-      "charset=utf-8\r\nCordon-Code: host-unlisted\r\nConnection: close\r\n\r\n"
-      "blocked by Cordon (host-unlisted): this command was granted no host; to allow one: cordon run "
-      "--allow-host HOST -- COMMAND, or its domains in cordon.toml\n";
+      "HTTP/1.1 403 Blocked by Cordon (host-unlisted)\r\n"
+      "Content-Type: text/plain; charset=utf-8\r\n"
+      "Cordon-Code: host-unlisted\r\n"
+      "Connection: close\r\n\r\n"
+      "blocked by Cordon (host-unlisted): this command was granted no host; to allow one: "
+      "cordon run --allow-host HOST -- COMMAND, or its domains in cordon.toml\n";
   const char *text = (const char *)c->bytes, *end = text + c->length;
   const char *target = memchr(text, ' ', c->length);
   const char *stop = target ? memchr(target + 1, ' ', (size_t)(end - target - 1)) : NULL;

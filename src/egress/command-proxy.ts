@@ -1,15 +1,15 @@
 /** The proxy of one command: open while the command runs, with only that command's rules. */
 
-import type { Server, Socket } from 'node:net'
+import { connect, type Server, type Socket } from 'node:net'
 import type { Resolver } from '../system/dns.ts'
 import type { Broker } from './credentials/broker.ts'
 import { PackageMemory } from './packages/memory.ts'
 import type { Ecosystem } from './packages/release.ts'
 import type { PackageRules } from './packages/rules.ts'
 import type { GitSsh } from './protocol/git-ssh.ts'
-import { relayLocal } from './protocol/local-socket.ts'
 import type { PackageGate } from './protocol/package-gate.ts'
-import { type PackageJudge, type Passage, recordRefused, startRecord } from './protocol/passage.ts'
+import { type PackageJudge, type Passage, recordAllowed, recordRefused, startRecord } from './protocol/passage.ts'
+import { joinSigner } from './protocol/signer.ts'
 import { createProxy, type Proxy as Protocols } from './proxy.ts'
 import type { Aliases } from './route/aliases.ts'
 import type { EgressEvent } from './route/event.ts'
@@ -20,6 +20,7 @@ import type { Upstream } from './route/upstream.ts'
 import { Budget, HostUsage } from './route/usage.ts'
 import type { SessionCa } from './tls/ca.ts'
 import { createBodyHold } from './wire/body-hold.ts'
+import { join } from './wire/join.ts'
 import { DEFAULT_LIMITS, type ProxyLimits } from './wire/limits.ts'
 
 export interface ProxyOptions {
@@ -252,4 +253,30 @@ export function openProxy(options: ProxyOptions): CommandProxy {
       take(socket, (client) => relayLocal(passage, client, target, options.signers?.get(target) ?? null)),
     stats: () => ({ ...counts, open: clients.size, upstream: agent.open }),
   }
+}
+
+/**
+ * Connects a client with the socket at a judged path; closes it if that fails. With a key, the
+ * socket only signs with it.
+ */
+function relayLocal(passage: Passage, client: Socket, path: string, signs: string | null): void {
+  const record = startRecord(passage, { kind: 'unix', host: `unix:${path}` })
+  client.allowHalfOpen = true
+  const host = connect({ path, allowHalfOpen: true })
+  const failed = ({ message }: Error) => {
+    recordRefused(passage, record, { code: 'upstream-unreachable', message: `the unix socket ${path}: ${message}` })
+    client.destroy()
+  }
+  const abandon = () => host.destroy()
+  host.once('error', failed)
+  client.once('close', abandon)
+  host.once('connect', () => {
+    client.off('close', abandon)
+    // An agent, or a database in a long transaction, may be silent for any time.
+    const refused = (what: string) =>
+      recordRefused(passage, record, { code: 'signature-refused', message: `the agent ${path}: ${what}` })
+    const joined = join(client, host, 0, signs === null ? {} : joinSigner(client, signs, refused))
+    host.off('error', failed)
+    void joined.then((bytes) => recordAllowed(passage, record, bytes))
+  })
 }

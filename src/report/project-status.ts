@@ -40,7 +40,7 @@ export async function projectStatusOf(machine: Machine, now: number): Promise<Pr
   const since = new Date(now - DAY_MS).toISOString()
   const hasState = machineFiles.isDirectory(machine.stateDir)
   const lines = hasState ? openAuditTrail(machine).query({ since, limit: MAX_LINES }) : []
-  const open = hasState ? new ProjectUndo(machine).standing() : []
+  const open = hasState ? new ProjectUndo(machine).restorable() : []
   const { manifest, policy } = await manifestStatusOf(machine, root)
   const facts = {
     root,

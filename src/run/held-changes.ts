@@ -3,7 +3,7 @@
  * afterwards.
  */
 
-import { lstatSync } from 'node:fs'
+import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import type { Decision } from '../policy/decision.ts'
 import type { ChangePlan } from '../sandbox/changes.ts'
 import { changeRules, gitKeyText, openedPlaces } from '../sandbox/protect/change-rules.ts'
@@ -19,7 +19,6 @@ import {
 import { CallStore, DEFAULT_PRUNE } from '../undo/call-store.ts'
 import type { JournalRecord } from '../undo/journal.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
-import { ownChanges } from './own-changes.ts'
 
 /** Larger files are not copied before a write; the copies of a command share the second limit. */
 const FILE_BYTES = 64 * 1024 * 1024
@@ -151,7 +150,7 @@ function anyOf(first: (path: string) => boolean, make: () => (path: string) => b
  */
 function changedBehind(store: CallStore, ids: readonly string[]): (path: string) => boolean {
   const calls = store.list()
-  const begun = Math.min(...calls.filter(({ id }) => ids.includes(id)).map(({ about }) => Date.parse(about.at)))
+  const started = Math.min(...calls.filter(({ id }) => ids.includes(id)).map(({ about }) => Date.parse(about.at)))
   const others = calls
     .filter(({ id, about }) => about.run !== undefined && !ids.includes(id))
     .map(({ id }) => store.journalOf(id))
@@ -161,7 +160,7 @@ function changedBehind(store: CallStore, ids: readonly string[]): (path: string)
     }))
   return (path) => {
     const changed = lstatSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0
-    return others.some(({ end, owns }) => end !== null && end >= begun && changed > end && owns(path))
+    return others.some(({ end, owns }) => end !== null && end >= started && changed > end && owns(path))
   }
 }
 
@@ -201,4 +200,51 @@ function nameOf(argv: readonly string[]): string {
   const shell = argv[1] === '-c' && (argv.length === 3 || (argv.length === 4 && argv[2] === '--'))
   const text = shell ? argv.at(-1)! : argv.join(' ')
   return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text
+}
+
+/**
+ * By the journal of its changes. In doubt it is the command's: another name of the file, or a link
+ * that it created.
+ */
+function ownChanges(records: readonly JournalRecord[]): (path: string) => boolean {
+  const touched = new Set<string>()
+  const moved = new Set<string>()
+  const written = new Set<number>()
+  for (const { op, path, other, before } of records) {
+    if (op === 'refused' || op === 'noted') continue
+    touched.add(path)
+    if (op === 'written') written.add(Number(before.inode))
+    if (op !== 'renamed' && op !== 'exchanged') continue
+    touched.add(other)
+    moved.add(path).add(other)
+  }
+  const isBelowOwn = (path: string): boolean => {
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const folder = path.slice(0, at)
+      if (moved.has(folder) || (touched.has(folder) && statOf(folder)?.isSymbolicLink())) return true
+    }
+    return false
+  }
+  return (path) => {
+    // A name that is not UTF-8 may be spelled differently here.
+    if (touched.has(path) || /[\ufffd\ud800-\udfff]/u.test(path) || isBelowOwn(path)) return true
+    const real = realPath(path)
+    return (real !== path && touched.has(real)) || written.has(Number(statOf(real)?.ino))
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
 }

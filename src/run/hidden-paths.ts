@@ -98,7 +98,7 @@ export class HiddenPaths {
   }
 
   /** Denied paths that did not exist at the last scan, so that nothing prevented their creation. */
-  madeAgainstRules(): readonly string[] {
+  createdAgainstRules(): readonly string[] {
     if (this.#rules.fixed.length === 0) return []
     const before = new Set(this.frozen)
     try {

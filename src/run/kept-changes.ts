@@ -25,7 +25,7 @@ const MAX_NAME = 200
 export class KeptChanges implements ChangeKeeper {
   readonly #store: CallStore
   readonly #about: () => KeptCallAbout
-  #begun: { readonly id: string; readonly keeper: Keeper } | null = null
+  #open: { readonly id: string; readonly keeper: Keeper } | null = null
 
   constructor(stateDir: string, about: () => KeptCallAbout) {
     this.#store = new CallStore(stateDir)
@@ -53,26 +53,26 @@ export class KeptChanges implements ChangeKeeper {
   }
 
   wasNotMade(): void {
-    this.#begun?.keeper.wasNotMade()
+    this.#open?.keeper.wasNotMade()
   }
 
   /** Ends the record; null without changes. */
   end(): CallChanges | null {
-    if (this.#begun === null) return null
-    const { id, keeper } = this.#begun
-    this.#begun = null
+    if (this.#open === null) return null
+    const { id, keeper } = this.#open
+    this.#open = null
     keeper.close()
     const { records } = this.#store.settle(id)
     return records.length === 0 ? null : { ...netChanges(records), call: id }
   }
 
   #keeper(): Keeper {
-    if (this.#begun === null) {
+    if (this.#open === null) {
       const { what, ...about } = this.#about()
       const name = what.length > MAX_NAME ? `${what.slice(0, MAX_NAME)}…` : what
       const { id, folder } = this.#store.begin({ ...about, what: name })
-      this.#begun = { id, keeper: new Keeper(folder) }
+      this.#open = { id, keeper: new Keeper(folder) }
     }
-    return this.#begun.keeper
+    return this.#open.keeper
   }
 }

@@ -46,7 +46,7 @@ export interface CommandCall {
   readonly reach: CallReach
   readonly heard: (outcome: RunOutcome) => void
   /** The same for a background command, after the call has ended. */
-  readonly heardLater?: (outcome: RunOutcome) => void
+  readonly onLateOutcome?: (outcome: RunOutcome) => void
 }
 
 /** The commands of one session. */
@@ -91,7 +91,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     if (command !== call.decided.command)
       throw new Fault('unchecked-command', 'the command is not the one that was decided')
     const { loaded, facts } = options.scope()
-    const byProgram = runner.tellsCallers && options.cover.judges
+    const byProgram = runner.reportsCallers && options.cover.judges
     const place = { cwd: how.cwd, home: options.home, loaded, session: facts, agreed: call.reach.hosts, byProgram }
     return planText(command, call.decided.facts, place)
   }
@@ -158,7 +158,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
             if (wholeNote !== null) io.onNotice?.(wholeNote)
             return launchGroup(whole, whole.text, how, call, io)
           },
-          (outcome) => call.heardLater?.(outcome),
+          (outcome) => call.onLateOutcome?.(outcome),
         ),
       list: () => background.list(),
       read: (handle) => background.read(handle),

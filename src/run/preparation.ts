@@ -25,7 +25,7 @@ import { listeningPorts } from '../system/processes.ts'
 import { makeDirectories } from '../system/state.ts'
 import { HeldChanges, ownOfRun } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
-import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './network/name-service.ts'
+import { NAME_SETTINGS, NO_NETWORK, nameFile } from './network/name-service.ts'
 import type { ProxySettings } from './network/network.ts'
 import { isReadOnly, namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import { TEMPORARY } from './temporary.ts'
@@ -141,7 +141,7 @@ export class Site {
         this.hidden.requireAll(hidden, this.#moving(guard.alive))
         const { masks, held, identities, faces, replaced } = hidden
         const seen = this.#variables(environment, {
-          fixed: proxy?.variables ?? NO_WAY_OUT,
+          fixed: proxy?.variables ?? NO_NETWORK,
           temporary: arrangement?.temporary ?? TEMPORARY,
         })
         const own = arrangement?.home
@@ -193,11 +193,13 @@ export class Site {
   }
 
   /** The program starts and connections to judge. */
-  #programLines({ programs, network }: Confinement, path: string, hasWayOut: boolean): readonly string[] {
+  #programLines({ programs, network }: Confinement, path: string, hasProxy: boolean): readonly string[] {
     const lines = programTable(programs, path)
-    const tells = hasWayOut && this.#backend.capabilities.has('told-callers')
+    const reportsCallers = hasProxy && this.#backend.capabilities.has('reported-callers')
     // Starts are not inspected for names alone.
-    return tells && (network.held !== null || lines.length > 0) ? [...lines, ...callerLines(network.held, path)] : lines
+    return reportsCallers && (network.held !== null || lines.length > 0)
+      ? [...lines, ...callerLines(network.held, path)]
+      : lines
   }
 
   /** Places that are at least partly writable. */

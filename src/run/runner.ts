@@ -6,7 +6,7 @@ import { posix } from 'node:path'
 import type { Confinement } from '../confine/confinement.ts'
 import type { CommandProxy } from '../egress/command-proxy.ts'
 import type { EgressEvent } from '../egress/route/event.ts'
-import { createEgressLog } from '../egress/route/event-log.ts'
+import { createEgressLog } from '../egress/route/event.ts'
 import type { EgressRules } from '../egress/route/rules.ts'
 import type { HostUsage } from '../egress/route/usage.ts'
 import { isInside } from '../files/baseline.ts'
@@ -48,7 +48,7 @@ export interface RunOutcome {
 }
 
 /** A running command, with the guard of its secrets. */
-interface Begun extends Prepared {
+interface GuardedCommand extends Prepared {
   readonly watch: MaskWatch
 }
 
@@ -150,7 +150,7 @@ export class CommandRunner {
 
   /** Prepares a sandbox for a run under this confinement that is about to be decided. */
   expect(confinement: Confinement, argv: readonly string[], io: RunIo): void {
-    if (this.#hasWayOut(confinement) || this.#backend.arrange) return
+    if (this.#hasProxy(confinement) || this.#backend.arrange) return
     const { site } = this.#site(confinement)
     this.#expected = { confinement, preparing: this.#prepare(site, confinement, argv, io, null, null) }
     this.#backend.expect?.(this.#expected.preparing, io)
@@ -184,15 +184,15 @@ export class CommandRunner {
     const egress = createEgressLog()
     const network = this.#networks.get(networkKey(confinement)) ?? null
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
-    const underway: { begun: Begun | null; proxy: CommandProxy | null } = { begun: null, proxy: null }
-    const callers = scripts === null ? null : await this.#callersOf(confinement, scripts, () => underway.begun!.plan)
+    const underway: { prepared: GuardedCommand | null; proxy: CommandProxy | null } = { prepared: null, proxy: null }
+    const callers = scripts === null ? null : await this.#callersOf(confinement, scripts, () => underway.prepared!.plan)
     const openProxy = network?.proxyFor(this.#withAddresses(confinement), egress.add, callers)
-    const programs = await this.#judgeOf(confinement, () => underway.begun?.plan.env.PATH ?? '')
+    const programs = await this.#judgeOf(confinement, () => underway.prepared?.plan.env.PATH ?? '')
     const launchIo: LaunchIo = {
       ...io,
       ...(programs && { judge: (start) => programs.judge(start, io.signal), judgeAsks: programs.asks }),
       ...(callers && { onCaller: (caller) => callers.add(caller) }),
-      ...(running.size > 0 && { verify: () => hidden.isAllOf(underway.begun?.plan.masks ?? []) }),
+      ...(running.size > 0 && { verify: () => hidden.isAllOf(underway.prepared?.plan.masks ?? []) }),
       onListener: (listener, further) => {
         if (further === null) underway.proxy = openProxy?.(listener) ?? null
         else underway.proxy?.serve(listener)
@@ -205,7 +205,7 @@ export class CommandRunner {
     }
     const complete = (): SandboxPlan => {
       const prepared = preparing.complete()
-      underway.begun = { ...prepared, watch: new MaskWatch(prepared.plan.masks, (path) => hidden.identityOf(path)) }
+      underway.prepared = { ...prepared, watch: new MaskWatch(prepared.plan.masks, (path) => hidden.identityOf(path)) }
       running.add(prepared.movable)
       network?.broker(prepared.tokens)
       requireCapable(this.#backend, prepared.plan, launchIo)
@@ -223,12 +223,12 @@ export class CommandRunner {
         for (const event of askedEvents(result.asked, rules)) egress.add(event)
       }
       settled = true
-      const { plan, guard, recovered, watch, held } = underway.begun!
+      const { plan, guard, recovered, watch, held } = underway.prepared!
       const changes = held?.end() ?? null
       const findings = [
         ...recovered,
         ...guard.end(changes?.isOwn),
-        ...hidden.madeAgainstRules().map(madeFinding),
+        ...hidden.createdAgainstRules().map(createdFinding),
         ...apartFindings(changes?.apart ?? [], plan.cwd),
       ]
       const maskChanges = watch
@@ -251,15 +251,15 @@ export class CommandRunner {
         drift: await this.#drift(confinement),
       }
     } finally {
-      const { begun, proxy } = underway
-      if (begun) running.delete(begun.movable)
+      const { prepared, proxy } = underway
+      if (prepared) running.delete(prepared.movable)
       if (proxy) await network?.closeProxy(proxy)
       await ports.closed()
       if (!settled) {
-        begun?.watch.close([])
+        prepared?.watch.close([])
         // All that remains of a failed sandbox are the changes kept by then.
-        const changes = begun?.held?.end()
-        begun?.guard.end(changes?.isOwn)
+        const changes = prepared?.held?.end()
+        prepared?.guard.end(changes?.isOwn)
       }
     }
   }
@@ -314,13 +314,13 @@ export class CommandRunner {
   }
 
   /** Whether connections are judged by their program. */
-  get tellsCallers(): boolean {
-    return this.#judges && this.#backend.capabilities.has('told-callers')
+  get reportsCallers(): boolean {
+    return this.#judges && this.#backend.capabilities.has('reported-callers')
   }
 
   async #callersOf(confinement: Confinement, scripts: string, plan: () => SandboxPlan): Promise<Callers | null> {
     const { held } = confinement.network
-    if (!this.tellsCallers || (held === null && programTable(confinement.programs, '').length === 0)) return null
+    if (!this.reportsCallers || (held === null && programTable(confinement.programs, '').length === 0)) return null
     const { Callers } = await import('./callers.ts')
     return new Callers(this.#withAddresses(confinement), held, { plan, scripts })
   }
@@ -336,7 +336,7 @@ export class CommandRunner {
     return new ProgramStarts({ ...programs, home: this.#machine.home, path }, this.#options.askProgram ?? null)
   }
 
-  #hasWayOut({ network: { rules } }: Confinement): boolean {
+  #hasProxy({ network: { rules } }: Confinement): boolean {
     const { capabilities } = this.#backend
     if (capabilities.has('listener') && !capabilities.has('refusals')) return true
     return rules.allowed === null || rules.allowed.length > 0 || this.#options.asksAlways === true
@@ -348,7 +348,7 @@ export class CommandRunner {
 
   /** Loaded only for a command with network: it costs more than the sandbox itself. */
   async #proxySettings(confinement: Confinement, arrangement: Arrangement | null): Promise<ProxySettings | null> {
-    if (!this.#hasWayOut(confinement)) return null
+    if (!this.#hasProxy(confinement)) return null
     const { secrets, caFiles, parent } = confinement.network
     const key = networkKey(confinement)
     const known = this.#networks.get(key)
@@ -372,7 +372,7 @@ export class CommandRunner {
 
   /** Without namespaces: the folder and the port that the plan must name. */
   async #arrange(confinement: Confinement): Promise<Arrangement | null> {
-    return (await this.#backend.arrange?.({ network: this.#hasWayOut(confinement) })) ?? null
+    return (await this.#backend.arrange?.({ network: this.#hasProxy(confinement) })) ?? null
   }
 
   /** Bundle registries that changed since they were signed, in words. */
@@ -402,7 +402,7 @@ function apartFindings(paths: readonly string[], cwd: string): QuarantineFinding
 }
 
 /** The file stays, because the person may have just created it. */
-function madeFinding(path: string): QuarantineFinding {
+function createdFinding(path: string): QuarantineFinding {
   const message = `${path} may not be written, by a rule of the manifest, and appeared while the command ran: check it, and remove it if it is not yours.`
   return { path, action: 'failed', message, kept: null }
 }

@@ -63,12 +63,12 @@ export class ProjectUndo {
   }
 
   /** Those that can be restored, the last one first. */
-  standing(): KeptCall[] {
+  restorable(): KeptCall[] {
     return this.calls().filter(isInEffect)
   }
 
   /** The restorable call of this name, or the one that redid it. */
-  standingAs(id: string): KeptCall | undefined {
+  restorableAs(id: string): KeptCall | undefined {
     const calls = this.calls()
     const again = (name: string): KeptCall | undefined => {
       const call = calls.find((one) => one.id === name)

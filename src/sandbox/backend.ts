@@ -160,7 +160,7 @@ export type Capability =
   /** `programs`: every program start is judged. */
   | 'judged-programs'
   /** Which program makes a connection is told. */
-  | 'told-callers'
+  | 'reported-callers'
 
 /** A plan whose first part is known: a backend may start on that while the rest is prepared. */
 export interface PlanUnderway {

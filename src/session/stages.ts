@@ -125,7 +125,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
         },
         reach: reachOf(this.#reachScene(parsed, decision), this.#agreed),
         heard,
-        heardLater: (outcome) => this.#noteSettled(outcome),
+        onLateOutcome: (outcome) => this.#noteSettled(outcome),
       }),
       code: code.forCall(() => this.#call),
       signal: limit ? AbortSignal.any([signal, limit]) : signal,

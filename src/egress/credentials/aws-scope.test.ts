@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { scopeProblem } from './aws-scope.ts'
+import { scopeProblem } from './aws-signature.ts'
 
 describe('a signature goes to the host of its own service and region', () => {
   it.each([

@@ -42,7 +42,7 @@ export const HEAD = 5
 export const START_HEAD = 8
 
 /** The authentication that a server requests. */
-export type Wanted =
+export type Authentication =
   | { readonly kind: 'nothing' | 'password' }
   | { readonly kind: 'md5'; readonly salt: Buffer }
   | { readonly kind: 'scram' }
@@ -50,7 +50,7 @@ export type Wanted =
   | { readonly kind: 'other' }
 
 /** Parses the content of an Authentication message. */
-export function readWanted(body: Buffer): Wanted {
+export function readAuthentication(body: Buffer): Authentication {
   switch (body.length < 4 ? -1 : body.readUInt32BE(0)) {
     case 0:
       return { kind: 'nothing' }

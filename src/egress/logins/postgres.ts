@@ -16,9 +16,9 @@ import {
   HEAD,
   message,
   messageHead,
+  readAuthentication,
   readHead,
   readStart,
-  readWanted,
   START_HEAD,
   saslStart,
   userOf,
@@ -117,7 +117,7 @@ async function logIn(client: Duplex, server: Socket, login: Login, facts: LoginF
       client.write(login.scrubMessage(whole))
       continue
     }
-    const wanted = readWanted(body)
+    const wanted = readAuthentication(body)
     if (wanted.kind === 'nothing') {
       if (scram !== null && !proved)
         throw new LoginRefused('upstream-protocol', `${facts.subject} did not prove that it knows the password`)

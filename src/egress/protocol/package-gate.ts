@@ -53,7 +53,7 @@ export interface PackageGateParts {
 export class PackageGate {
   readonly #parts: PackageGateParts
   readonly #answers = new Map<string, Promise<boolean | null>>()
-  readonly #told = new Set<string>()
+  readonly #reported = new Set<string>()
   readonly #reader: PackageReader
 
   constructor(parts: PackageGateParts) {
@@ -118,7 +118,7 @@ export class PackageGate {
         .filter((release) => ageProblem(rules, name, release, now()) === null)
         .map((one) => idOf(registry, one)),
     )
-    this.#tell(passage, request.read.target, facts, registry, left, young)
+    this.#reportOmitted(passage, request.read.target, facts, registry, left, young)
     const accept = headerOf(request.rawHeaders, 'accept')
     const { type, body } = protocol.render(
       fetched.text,
@@ -179,8 +179,8 @@ export class PackageGate {
     own: Registry | null,
   ): Promise<Release | null> {
     const key = factsKey(registry, name)
-    if (this.#told.has(key)) return null
-    this.#told.add(key)
+    if (this.#reported.has(key)) return null
+    this.#reported.add(key)
     this.#parts.memory.facts.delete(key)
     const facts = await this.#reader.facts(passage, request, registry, name)
     return 'code' in facts ? null : releaseAt(facts, request.read, own !== null)
@@ -213,7 +213,7 @@ export class PackageGate {
   }
 
   /** Reports omitted versions that are newer than all offered ones. */
-  #tell(
+  #reportOmitted(
     passage: Passage,
     target: Target,
     facts: PackageFacts,
@@ -229,8 +229,8 @@ export class PackageGate {
           .toSorted(compareVersions)
           .at(-1) ?? null,
     )
-    if (offered === all || all === null || this.#told.has(facts.name)) return
-    this.#told.add(facts.name)
+    if (offered === all || all === null || this.#reported.has(facts.name)) return
+    this.#reported.add(facts.name)
     const newest = facts.releases.find(
       ({ version, ...one }) => version === all && !left.has(idOf(registry, { version, ...one })),
     )
@@ -244,8 +244,8 @@ export class PackageGate {
   }
 
   #note(passage: Passage, target: Target, message: string): void {
-    if (this.#told.has(message)) return
-    this.#told.add(message)
+    if (this.#reported.has(message)) return
+    this.#reported.add(message)
     const event = allowed({ kind: 'http', target, command: passage.command, message })
     passage.onEvent({ ...event, code: 'package-withdrawn' })
   }

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
+import type { RelayTransforms } from '../wire/join.ts'
 
 /** More than any message of either agent needs. */
 const MOST_BYTES = 256 * 1024
@@ -25,7 +26,7 @@ interface Protocol {
 }
 
 /** Judges the command's messages to the agent; `refused` receives each refused one. */
-export function joinSigner(client: Socket, key: string, refused: (what: string) => void): Ways {
+export function joinSigner(client: Socket, key: string, refused: (what: string) => void): RelayTransforms {
   const protocol = key.startsWith('SHA256:') ? sshAgent(key) : gpgAgent(key)
   const down = messages(protocol.frame, (answer) => protocol.shown(answer))
   const up = messages(protocol.frame, (message) => {
@@ -37,11 +38,6 @@ export function joinSigner(client: Socket, key: string, refused: (what: string) 
     return null
   })
   return { up, down }
-}
-
-interface Ways {
-  readonly up: Transform
-  readonly down: Transform
 }
 
 function messages(frame: Framing, each: (message: Buffer) => Buffer | null): Transform {

@@ -64,10 +64,10 @@ export async function carryTunnel(call: TunnelCall, socket: Socket, admission: A
   const speech = await peek(
     socket,
     (bytes) => {
-      const heard = speechOf(bytes)
+      const kind = speechOf(bytes)
       // Usually the whole hello has already arrived.
-      if (heard === 'tls') hello = readHello(bytes)
-      return heard
+      if (kind === 'tls') hello = readHello(bytes)
+      return kind
     },
     wait,
   )

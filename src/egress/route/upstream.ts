@@ -1,13 +1,19 @@
-/** Dials judged addresses and verifies TLS. Shared by a session. */
+/** Dials judged addresses and verifies TLS against roots read in pieces. Shared by a session. */
 
 import type { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { ClientRequest } from 'node:http'
 import { isIPv6, type LookupFunction, connect as netConnect, type Socket, type TcpNetConnectOpts } from 'node:net'
-import { type ConnectionOptions, rootCertificates, type TLSSocket, connect as tlsConnect } from 'node:tls'
+import {
+  type ConnectionOptions,
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+  type TLSSocket,
+  connect as tlsConnect,
+} from 'node:tls'
 import { parseIpv4 } from '../../hosts/address.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'
-import { createTrust } from '../tls/trust.ts'
 import { createFeed, fedSocket } from '../wire/feed.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
 import { authorityOf, type Target } from '../wire/target.ts'
@@ -217,8 +223,8 @@ export function limitConnect(socket: Socket, milliseconds: number): void {
  * Reports a request that ended without an answer or an error: a host that switches protocols
  * unasked causes that.
  */
-export function onUnanswered(request: ClientRequest, tell: (error: Error) => void): void {
-  const unanswered = () => tell(new Error('no answer'))
+export function onUnanswered(request: ClientRequest, report: (error: Error) => void): void {
+  const unanswered = () => report(new Error('no answer'))
   request.once('close', unanswered)
   request.once('response', () => request.off('close', unanswered))
   request.once('error', () => request.off('close', unanswered))
@@ -239,4 +245,55 @@ function dialAddresses(route: Route): TcpNetConnectOpts {
     else callback(null, answers[0]!.address, answers[0]!.family)
   }
   return { host: target.host, port, lookup, autoSelectFamily: true, noDelay: true }
+}
+
+interface Trust {
+  /** Reads some more roots; false once all are read. */
+  readMore(): boolean
+  /** A context with every root. */
+  context(): SecureContext
+}
+
+/** Certificates in a piece, which takes less than a millisecond. */
+const PIECE = 20
+const END_OF_CERTIFICATE = /-----END [A-Z0-9 ]*CERTIFICATE-----/g
+
+/** `roots` returns the certificates in PEM, and is called on first use. */
+function createTrust(roots: () => string): Trust {
+  let context: SecureContext | null = null
+  let pieces: string[] = []
+
+  function readMore(): boolean {
+    if (context === null) {
+      pieces = piecesOf(roots())
+      // An empty list: none would mean Node's own roots.
+      context = createSecureContext({ ca: [] })
+      return pieces.length > 0
+    }
+    const piece = pieces.pop()
+    if (piece !== undefined) context.context.addCACert(piece)
+    return pieces.length > 0
+  }
+
+  return {
+    readMore,
+    context: () => {
+      while (readMore());
+      return context!
+    },
+  }
+}
+
+function piecesOf(pem: string): string[] {
+  const pieces: string[] = []
+  let from = 0
+  let count = 0
+  for (const match of pem.matchAll(END_OF_CERTIFICATE)) {
+    if (++count % PIECE !== 0) continue
+    const to = match.index + match[0].length
+    pieces.push(pem.slice(from, to))
+    from = to
+  }
+  pieces.push(pem.slice(from))
+  return pieces
 }

@@ -12,7 +12,7 @@ export interface JoinedBytes {
 }
 
 /** Transforms of the bytes: `down` from the host, `up` from the client. */
-export interface Ways {
+export interface RelayTransforms {
   readonly down?: Transform | undefined
   readonly up?: Transform | undefined
 }
@@ -22,7 +22,7 @@ export function join(
   client: Duplex,
   host: Duplex,
   idleMilliseconds: number,
-  { down: through, up: upward }: Ways = {},
+  { down: through, up: upward }: RelayTransforms = {},
 ): Promise<JoinedBytes> {
   let up = 0
   let down = 0

@@ -17,7 +17,7 @@ const CONTENT = 'nameserver 127.0.0.1\noptions timeout:2 attempts:1\n'
  * For a command without hosts: the init answers at the proxy's address, and reports that there is
  * no network.
  */
-export const NO_WAY_OUT: Readonly<Record<string, string>> = proxyVariables('http://127.0.0.1:3128')
+export const NO_NETWORK: Readonly<Record<string, string>> = proxyVariables('http://127.0.0.1:3128')
 
 function proxyVariables(proxy: string): Record<string, string> {
   const names = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()])

@@ -52,7 +52,7 @@ export const INIT_CAPABILITIES: ReadonlySet<Capability> = new Set([
   'held-changes',
   'sought-paths',
   'judged-programs',
-  'told-callers',
+  'reported-callers',
 ])
 
 const BWRAP_FOLDERS = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin']

@@ -20,7 +20,7 @@ const WITHOUT: ReadonlySet<Capability> = new Set([
   'watched-limits',
   'sought-paths',
   'lifted-masks',
-  'told-callers',
+  'reported-callers',
 ])
 
 const LAYER: SandboxLayer = {

@@ -273,7 +273,7 @@ const DIFF_LINES = 40
 function undoable(agent: AgentSession) {
   const project = new ProjectUndo({ ...agent.machine, cwd: agent.cordon.root })
   const own = (session = '') => session === agent.id || session.startsWith(`${agent.id}-t`)
-  return { project, calls: project.standing().filter(({ about }) => own(about.session)) }
+  return { project, calls: project.restorable().filter(({ about }) => own(about.session)) }
 }
 
 /** Runs what was typed; text without a slash goes to the model. */

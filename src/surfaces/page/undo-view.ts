@@ -62,7 +62,7 @@ export class UndoView {
 
   /** Undoes a call, or all since it in reverse; stops at the first conflict. */
   undo(id: string, since: boolean, force: boolean): Undone {
-    const open = this.#undo.standing()
+    const open = this.#undo.restorable()
     const at = open.findIndex((call) => call.id === id)
     if (at < 0) return { problem: 'this call can no longer be undone', conflicts: [], undone: [] }
     const undone: string[] = []

@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest'
 import { refused } from '../../../src/egress/route/event.ts'
-import { createEgressLog } from '../../../src/egress/route/event-log.ts'
+import { createEgressLog } from '../../../src/egress/route/event.ts'
 import { helloReader } from '../../../src/egress/wire/client-hello.ts'
 import { createWorld, hosts, RawClient } from '../../contract/egress/world.ts'
 import { clientHello } from './hello.ts'

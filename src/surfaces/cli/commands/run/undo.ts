@@ -63,10 +63,10 @@ function choose(project: ProjectUndo, { flags, words }: Arguments): KeptCall[] {
     if (!found) throw new UsageError('nothing to redo')
     return [found]
   }
-  const open = project.standing()
+  const open = project.restorable()
   if (id === undefined && !flags.last && !flags.diff)
     throw new UsageError('name a call (cordon undo --list), or --last')
-  const meant = id === undefined ? undefined : project.standingAs(id)?.id
+  const meant = id === undefined ? undefined : project.restorableAs(id)?.id
   const at = id === undefined ? 0 : open.findIndex((call) => call.id === meant)
   const call = open[at]
   if (!call) throw new UsageError(id === undefined ? 'nothing is kept for this project' : `call ${id} cannot be undone`)
