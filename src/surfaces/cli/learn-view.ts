@@ -1,4 +1,4 @@
-/** What was learned, on a screen: each line with its reason and what was seen, then the change to the manifest. */
+/** Shows what was learned: each line with its reason, then the change to the manifest. */
 
 import type { RecordedProposal } from '../../learn/from-record.ts'
 import type { LearnResult, Proof } from '../../learn/learn.ts'
@@ -43,7 +43,6 @@ export function describeLearned(
 
 const MOST = 20
 
-/** Lines that are about to be tried. */
 export function describeLines(terminal: Terminal, lines: readonly ProposedLine[], home: string): string {
   return `${lines.flatMap((line) => lineRows(terminal, line, home)).join('\n')}\n`
 }
@@ -57,7 +56,6 @@ function lineRows(terminal: Terminal, { kind, value, wrapper, why, evidence }: P
   ]
 }
 
-/** Of a record: how much of it there was, and grants that nothing in it used. */
 export function describeUnused(terminal: Terminal, { calls, unknown, unused }: RecordedProposal): string {
   const rows = [
     `${calls} recorded calls${unknown > 0 ? `, ${unknown} without their arguments and from before the manifest was signed: which commands they used cannot be known` : ''}`,

@@ -1,14 +1,13 @@
-/** The secrets among the words of a command: a word alone does not say that it is a password, the word before it does (A2). */
+/** Finds secrets in a command's words by the word before them, such as `--password` (A2). */
 
 import { createRedactor, MASK } from '../../scan/redact/redact.ts'
 import type { CommandFact, ShellFacts } from '../../shell/facts.ts'
 
-/** Masks in a text, or a single word, what the commands of these facts have as secrets. */
 export function secretMask(facts: ShellFacts | null): (text: string) => string {
   const plain = createRedactor()
   const secrets = new Set(facts?.commands.flatMap((fact) => secretsAmong(wordsOf(fact), plain.find)))
   const redactor = secrets.size === 0 ? plain : createRedactor(secrets)
-  // A short value is masked where it is the whole word: elsewhere it may be part of anything.
+  // A short value is masked only as a whole word: elsewhere it may be part of anything.
   return (text) => (secrets.has(text) ? MASK : redactor.redact(text))
 }
 

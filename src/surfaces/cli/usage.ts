@@ -1,15 +1,15 @@
-/** The CLI's command table: one row a command, from which help, completions and flags come. */
+/** The command table: one row per command, the source of help, completions and flags. */
 
 import type { Terminal } from '../terminal/terminal.ts'
 
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
-  /** Ends this process by a signal, once everything is settled. */
+  /** Ends this process by a signal once everything is settled. */
   readonly endBy?: (signal: NodeJS.Signals) => void
-  /** Says that nothing was begun, whatever the exit code: this process may serve others. */
+  /** Reports that nothing was started, whatever the exit code: this process may serve others. */
   readonly untouched?: () => void
-  /** The terminal before the redactor: for a token that the person is to be given. */
+  /** The terminal without masking, for tokens meant for the person. */
   readonly bare: Terminal
 }
 
@@ -18,9 +18,9 @@ export { EXIT } from '../terminal/exit.ts'
 export interface CommandRow {
   readonly name: string
   readonly summary: string
-  /** `{agents}` stands for the names of the agents with hooks. */
+  /** `{agents}` becomes the names of agents with hooks. */
   readonly usage: string
-  /** How many words it takes besides its flags; without it, the command sees to them itself. */
+  /** How many words it takes besides flags; absent: the command checks them. */
   readonly words?: number
   readonly flags: readonly FlagRow[]
   readonly details: string
@@ -28,17 +28,15 @@ export interface CommandRow {
 
 export interface FlagRow {
   readonly name: string
-  /** One letter for it, such as `-i`. */
   readonly short?: string
-  /** It may come more than once, and each counts. */
+  /** May be repeated; each value counts. */
   readonly repeats?: true
   readonly value?: string
   readonly about: string
-  /** The command knows nothing of it: `main.ts` makes JSON of what it printed. */
+  /** `main.ts` turns the command's printed text into JSON. */
   readonly wraps?: true
 }
 
-/** A call of the CLI that cannot be carried out as it was typed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -66,7 +64,6 @@ const interactive: FlagRow = {
   about: 'At a terminal; without a command, open a shell.',
 }
 
-/** Grants for one run. */
 const oneOff: readonly FlagRow[] = [
   { name: '--read', value: 'PATH', repeats: true, about: 'Also show it this file or folder, this time.' },
   { name: '--write', value: 'PATH', repeats: true, about: 'Also let it change this file or folder, this time.' },
@@ -676,7 +673,6 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
-/** The stdout of these is the command's own, or speaks a protocol. */
 const WITHOUT_JSON: ReadonlySet<string> = new Set(['shell', 'hook', 'mcp', 'acp'])
 
 const wrapped: FlagRow = { name: '--json', about: 'Print what it printed and its exit code as JSON.', wraps: true }
@@ -688,7 +684,7 @@ export const commands: readonly CommandRow[] = rows.map((row) =>
     : { ...row, flags: [...row.flags, wrapped] },
 )
 
-/** The words of a call that are Cordon's own: those before `--`, and for `run` and `learn` those before the command's name. */
+/** Cordon's own words: those before `--`, and for `run` and `learn` those before the command. */
 export function ownWords(row: CommandRow, argv: readonly string[]): readonly string[] {
   const valued = new Set(row.flags.filter((flag) => flag.value).map((flag) => flag.name))
   const isWrapper = row.name === 'run' || row.name === 'learn'

@@ -12,7 +12,7 @@ export function run({ terminal, argv }: CommandContext): number {
   return EXIT.ok
 }
 
-/** What may come first after a command, as its usage says: `show|test|lint`, `[list]`, the names of agents. */
+/** Words that may follow a command, from its usage: `show|test|lint`, `[list]`, agent names. */
 function firstWords(row: CommandRow): readonly string[] {
   const given = usageOf(row).matchAll(
     new RegExp(`cordon ${row.name} \\[?([a-z][a-z0-9-]*(?:\\|[a-z][a-z0-9-]*)*)\\]?(?=\\s|$)`, 'g'),
@@ -24,7 +24,7 @@ const flagNames = (row: CommandRow): string => [...row.flags.map((flag) => flag.
 
 function bashCase(row: CommandRow): string {
   const first = firstWords(row)
-  // What is run is a program; what is named elsewhere is a file.
+  // `run` takes a program, other commands take files.
   const files = row.name === 'run' ? '-c -f' : '-f'
   const later = `COMPREPLY=($(compgen ${files} -W "${flagNames(row)}" -- "$word"))`
   if (first.length === 0) return `    ${row.name}) ${later} ;;`

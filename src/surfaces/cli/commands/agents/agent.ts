@@ -14,7 +14,6 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 
 const DEFAULT_SECONDS = 60
 
-/** Runs `cordon agent`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('agent')!, argv)
   const [action, file, task] = args.words

@@ -13,7 +13,6 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 const MACHINE = ['status', 'sync', 'join', 'asks', 'answer'] as const
 const TEAM = ['init', 'invite', 'serve', 'machines', 'revoke', 'nats', 'streams', 'diff', 'publish'] as const
 
-/** Runs `cordon fleet …`. */
 export async function run({ terminal, argv, bare }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('fleet')!, argv)
   const verb = oneOf([...MACHINE, ...TEAM], args.words[0] ?? 'status', 'name an action')

@@ -8,7 +8,6 @@ import { isTerminalDevice } from '../../../terminal/terminal.ts'
 import { parseArguments } from '../../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon login`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('login')!, argv)
   const [name = null] = args.words
@@ -28,7 +27,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return (await setUp(name)) ? EXIT.ok : EXIT.failed
 }
 
-/** Asks at the terminal; true once a provider works. */
+/** Sets up a provider at the terminal; returns true once one works. */
 export async function setUp(name: string | null): Promise<boolean> {
   const screen = openChatTerminal()
   try {

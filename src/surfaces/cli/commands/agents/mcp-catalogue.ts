@@ -1,4 +1,4 @@
-/** `cordon mcp add`, `remove`, `list`, `status` and `logs`: the servers of a project and a person, in the configurations of their clients. */
+/** `cordon mcp add|remove|list|status|logs`: MCP servers in the manifest and in the clients' configurations. */
 
 import { spawn } from 'node:child_process'
 import { accessSync, constants, mkdirSync } from 'node:fs'
@@ -47,18 +47,16 @@ export interface CatalogueRequest {
   readonly terminal: Terminal
   readonly args: Arguments
   readonly root: string
-  /** The words behind the verb. */
   readonly words: readonly string[]
 }
 
-/** What is to be added, and where. */
+/** A server to add or remove, with its scope and clients. */
 interface Wanted {
   readonly name: string
   readonly scope: ClientScope
   readonly root: string
   readonly clients: readonly McpClient[]
   readonly server: ClientServer
-  /** The manifest has it already. */
   readonly isKnown: boolean
 }
 
@@ -121,7 +119,7 @@ export async function mcpRemove(request: CatalogueRequest): Promise<number> {
   return EXIT.ok
 }
 
-/** Runs `cordon mcp list`: the servers of the manifest, where they are, and those that no one guards. */
+/** Lists servers of the manifest, the clients that have them, and servers without a gateway. */
 export async function mcpList({ terminal, args, root: given }: CatalogueRequest): Promise<number> {
   const machine = thisMachine()
   const { answered } = await openGatewayJudge(given, machine)
@@ -157,7 +155,7 @@ export async function mcpList({ terminal, args, root: given }: CatalogueRequest)
   return EXIT.ok
 }
 
-/** Runs `cordon mcp status [NAME]`: starts each server as a client would, and says what it offers and what a call would be. */
+/** Starts each server as a client would, and reports its tools and their levels. */
 export async function mcpStatus({ terminal, args, root, words }: CatalogueRequest): Promise<number> {
   const machine = thisMachine()
   const { answered } = await openGatewayJudge(root, machine)
@@ -188,7 +186,7 @@ export async function mcpStatus({ terminal, args, root, words }: CatalogueReques
   return failed ? EXIT.failed : EXIT.ok
 }
 
-/** Runs `cordon mcp logs NAME`: what the record has of a server. */
+/** Prints a server's lines of the audit log. */
 export function mcpLogs(request: CatalogueRequest): number {
   const { terminal, args, root } = request
   const name = nameIn(request)
@@ -206,7 +204,6 @@ export function mcpLogs(request: CatalogueRequest): number {
 }
 
 const MOST_LINES = 5000
-/** Longer than a server may take to start. */
 const STATUS_MS = 150_000
 
 function nameIn({ words }: CatalogueRequest): string {
@@ -251,7 +248,7 @@ async function readWanted(request: CatalogueRequest, machine: Machine): Promise<
   return { name, scope, root, clients, server: known, isKnown: own !== null }
 }
 
-/** Those that are named; else those whose configuration is there, and of several that have the server, these. */
+/** The named clients; otherwise the installed ones, preferring those that already have the server. */
 function clientsOf(
   { lists }: Arguments,
   scope: ClientScope,
@@ -281,7 +278,6 @@ function hasEntry(client: McpClient, text: string | null, name: string): boolean
   }
 }
 
-/** The server as the manifest has it. */
 async function knownServer(name: string, root: string, machine: Machine): Promise<ClientServer | null> {
   const place = { machine: { ...machine, cwd: root }, files: machineFiles, root: null }
   const opened = await openPolicy({ ...place, choice: { kind: 'project' }, unsigned: 'as-written' })
@@ -289,7 +285,6 @@ async function knownServer(name: string, root: string, machine: Machine): Promis
   return spec ? { command: spec.argv, env: {}, url: spec.remote?.url ?? null, hasHeaders: false } : null
 }
 
-/** The server as the clients have it. */
 function found(
   clients: readonly McpClient[],
   { name, scope, root }: { readonly name: string; readonly scope: ClientScope; readonly root: string },
@@ -313,7 +308,6 @@ function found(
   return first ?? null
 }
 
-/** The section of the manifest. */
 function sectionOf({ name, server }: Wanted, { flags, lists }: Arguments): string {
   const names = (list: readonly string[]) => `[${list.map((one) => JSON.stringify(one)).join(', ')}]`
   const variables = [...new Set([...Object.keys(server.env), ...(lists.env ?? [])])]
@@ -367,7 +361,7 @@ async function writeSection(
   terminal.err(`${paint(terminal, 'green', 'added and signed')} ${visible(loaded.manifestPath)}\n`)
 }
 
-/** The manifest in its signed form; a new one where there is none. */
+/** The manifest as signed, or a new one. */
 async function signedManifest(args: Arguments, terminal: Terminal, machine: Machine): Promise<LoadedPolicy | null> {
   const opened = await openWritten(args, terminal)
   if (!opened) return null
@@ -384,7 +378,7 @@ async function signedManifest(args: Arguments, terminal: Terminal, machine: Mach
   return started?.loaded ?? null
 }
 
-/** Takes the section out as it was written; one that was changed since stays. */
+/** Removes the section that `mcp add` wrote; a section edited since stays. */
 async function removeSection(
   { terminal, args }: CatalogueRequest,
   machine: Machine,
@@ -413,7 +407,7 @@ async function removeSection(
   return isCut && !('why' in amended)
 }
 
-/** `cordon` where that is this program, else the program itself. */
+/** `cordon` if PATH has this program, otherwise its full path. */
 function wrapperWords(machine: Machine): readonly string[] {
   const script = machineFiles.canonical(process.argv[1] ?? '')
   const folders = (machine.env.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/'))
@@ -435,7 +429,7 @@ function rowOf({ name, argv, remote }: ServerSpec, machine: Machine) {
   return { name, runs: remote?.url ?? argv.join(' '), login }
 }
 
-/** Servers that clients start by themselves. */
+/** Servers that clients start without the gateway. */
 function bareServers(
   machine: Machine,
   root: string,
@@ -456,7 +450,7 @@ function bareServers(
   )
 }
 
-/** The tools that a client would be shown, and what the gateway says meanwhile; null tools where it has none to show. */
+/** The tools that the gateway offers a client, and its messages; `tools` is null if it offers none. */
 async function askGateway(
   name: string,
   root: string,

@@ -1,4 +1,4 @@
-/** `cordon ui`: the page of this machine, as long as the command runs. */
+/** `cordon ui`: serves this machine's page until the command ends. */
 
 import { thisMachine } from '../../../../system/machine.ts'
 import { webhookKey } from '../../../page/notifier.ts'
@@ -8,7 +8,6 @@ import { rootFlag } from '../../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 import { startPage, terminalShow } from './serve-page.ts'
 
-/** Runs `cordon ui`. */
 export async function run({ terminal, bare, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('ui')!, argv)
   if (args.flags['webhook-key']) {

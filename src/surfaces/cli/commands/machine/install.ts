@@ -1,4 +1,4 @@
-/** `cordon install`: puts Cordon in front of an agent, shows what changes, keeps a backup, and tests that the hook fires. */
+/** `cordon install`: installs the hook of an agent, shows the change, keeps a backup, and tests the hook. */
 
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
 import { openPolicy } from '../../../../project/open.ts'
@@ -21,7 +21,6 @@ import { confirm } from '../../confirm.ts'
 import { cordonWords } from '../../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon install`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('install')!, argv)
   const agent = agentOf(args)
@@ -88,7 +87,6 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return ok ? EXIT.ok : EXIT.failed
 }
 
-/** The colour of what is said about a hook. */
 export function hookStyle(check: AgentCheck): 'green' | 'yellow' | 'red' {
   if (!isInPlace(check)) return 'red'
   return check.status === 'works' ? 'green' : 'yellow'
@@ -117,7 +115,7 @@ function named(changes: readonly FileChange[]): string {
   return changes.map(({ path }) => visible(path)).join(' and ')
 }
 
-/** The hook judges from now on. What keeps it from allowing anything is better heard here than from the agent. */
+/** Reports now why the new hook would deny every call, before the agent does. */
 async function tellWhatIsMissing(terminal: Terminal, root: string): Promise<void> {
   const machine = thisMachine()
   const choice = { kind: 'project' } as const
@@ -151,7 +149,7 @@ function placeOf(args: Arguments): InstallPlace {
   }
 }
 
-/** Writes down what the host wants of the hook that is there now, and shows it: of several steps in one file the whole. */
+/** Writes the trust that the host requires for the hook. Shows several steps in one file as one change. */
 async function writeTrust(
   terminal: Terminal,
   host: InstalledHost,

@@ -7,7 +7,6 @@ import { oneOf, parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon keys [list|trust|untrust|reset]`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('keys')!, argv)
   const [given = 'list', key, ...comment] = args.words

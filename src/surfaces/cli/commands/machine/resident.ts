@@ -1,4 +1,4 @@
-/** `cordon resident`: the process that serves hooks and commands without a start of their own. */
+/** `cordon resident`: the processes that serve hooks and commands without starting Node. */
 
 import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
@@ -20,13 +20,13 @@ export function run({ terminal, argv }: CommandContext): number {
   else if (found.length === 0) terminal.out('No resident process is running.\n')
   else {
     for (const resident of own) terminal.out(`${isStop ? 'stopped: ' : ''}${visible(residentLine(resident))}\n`)
-    // Another checkout, or another runtime directory: the process that uses it stops it.
+    // Residents of another checkout or runtime directory are stopped from there.
     for (const resident of others) terminal.out(`of another Cordon: ${visible(residentLine(resident))}\n`)
   }
   return EXIT.ok
 }
 
-/** One resident, for a person. */
+/** One resident as a row. */
 export function residentLine({ pid, program, workers, bytes }: Resident): string {
   const memory = bytes === null ? '' : `, ${Math.round(bytes / 1024 / 1024)} MB`
   return `process ${pid} with ${workers} ${workers === 1 ? 'worker' : 'workers'}${memory}, for ${program[1] ?? '?'}`

@@ -9,7 +9,6 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 
 const MAX_VALUE = 64 * 1024
 
-/** Runs `cordon secrets [list|set|remove]`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('secrets')!, argv)
   const [given = 'list', name] = args.words
@@ -32,7 +31,6 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     terminal.out(`removed ${visible(name)}\n`)
     return EXIT.ok
   }
-  // No one types a value for a name that cannot be.
   requireSecretName(name)
   const value = process.stdin.isTTY
     ? await typedUnseen(terminal, `The value of ${name} (it is not shown): `)
@@ -44,7 +42,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return EXIT.ok
 }
 
-/** All of stdin, without the line end that most programs write. */
+/** All of stdin, without the final line end. */
 async function piped(): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
@@ -56,7 +54,7 @@ async function piped(): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')
 }
 
-/** A line from the terminal that is not echoed. */
+/** Reads a line from the terminal without echo. */
 function typedUnseen(terminal: Terminal, question: string): Promise<string> {
   const { stdin } = process
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** `cordon` alone, or `cordon status`: where this project stands, and the next step of each thing that wants one. */
+/** `cordon` alone, or `cordon status`: the state of this project, and the next step for each problem. */
 
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
 import {
@@ -19,7 +19,6 @@ import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
 const LABEL = 11
 const MAX_REFUSALS = 5
 
-/** Runs `cordon status`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('status')!, argv)
   const machine = thisMachine()
@@ -42,7 +41,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return EXIT.ok
 }
 
-/** The standing as text, no row wider than the terminal. */
+/** The status as text, with no row wider than the terminal. */
 export function describeStanding(terminal: Terminal, standing: ProjectStatus, agents: readonly AgentCheck[]): string {
   const columns = Math.max(40, Math.min(terminal.width, 120))
   const row = (label: string, style: Style, said: string, next = ''): string[] => [

@@ -1,4 +1,4 @@
-/** `cordon bundles`: what development tools get in the sandbox. */
+/** `cordon bundles`: what development tools may use in the sandbox. */
 
 import { nearest } from '../../../../project/near-word.ts'
 import { builtInBundles, bundleNames, describeBundle } from '../../../../run/open-backend.ts'
@@ -8,7 +8,6 @@ import { paint, visible } from '../../../terminal/terminal.ts'
 import { parseArguments } from '../../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon bundles`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('bundles')!, argv)
   const [name] = args.words

@@ -1,4 +1,4 @@
-/** `cordon explain`: the same decision as `check`, drawn as a tree that a person can follow. */
+/** `cordon explain`: the decision of `check` as a tree. */
 
 import { type CheckedCall, openChecker } from '../../../../call/decide/check-call.ts'
 import type { Decision, PartDecision } from '../../../../policy/decision.ts'
@@ -18,7 +18,6 @@ import { secretMask } from '../../secret-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
 import { VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
 
-/** Runs `cordon explain`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('explain')!, argv)
   const call = requestedCall(args)
@@ -49,13 +48,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return VERDICT_EXIT[checked.decision.decision]
 }
 
-/** What decides about a command: its text before it runs, or each program when it starts as well, where this machine can (S8). */
+/** What judges a command: its text only, or also each program when it starts, if this machine can (S8). */
 function judgedBy({ policy }: LoadedPolicy): Readonly<Record<'denials' | 'grants' | 'hosts', string>> {
   const both = 'text and process'
   return { denials: both, grants: policy.everyProgram.value ? both : 'text', hosts: both }
 }
 
-/** Which part of a text has which hosts, and whether its parts run apart for that (S3). */
+/** Which hosts each part of a command may reach, and whether parts run separately for that (S3). */
 async function networkOf(
   facts: ShellFacts,
   loaded: LoadedPolicy,
@@ -105,7 +104,7 @@ function draw(terminal: Terminal, { decision, facts }: CheckedCall, root: string
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
 
-/** The command text with the part that decided underlined, or marked where there are not colours. */
+/** The command text with the deciding part underlined, or marked if there is no colour. */
 function underlined(terminal: Terminal, text: string, part: PartDecision | undefined): string {
   const source = coverSecrets(text)
   if (!part?.span || part.decision === 'allow') return visibleLines(source).replaceAll('\n', '\n  ')
@@ -137,7 +136,7 @@ function shellTree(terminal: Terminal, facts: ShellFacts, decision: Decision, ro
   ]
 }
 
-/** Where in the tree a command is drawn, and how its secrets are hidden. */
+/** The position of a command in the tree, and how its secrets are hidden. */
 interface Drawing {
   readonly branch: string
   readonly rail: string
@@ -173,7 +172,6 @@ function partLines(terminal: Terminal, part: PartDecision, indent: string): stri
   ]
 }
 
-/** The words as bash will see them: one cell a word, what cannot be known in angle brackets. */
 function words(terminal: Terminal, fact: CommandFact, mask: Drawing['mask']): string {
   const assignments = fact.assignments
     .filter((assignment) => assignment.scope === 'command' || fact.argv.length === 0)

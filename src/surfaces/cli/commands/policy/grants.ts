@@ -1,4 +1,4 @@
-/** `cordon grants`: what was answered for a time, a session or a project, and taking it back. */
+/** `cordon grants`: lists, suggests and revokes saved answers. */
 
 import {
   type AnswerCount,
@@ -12,7 +12,6 @@ import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { commandText, oneOf, parseArguments } from '../../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon grants list|suggest|revoke|prune`. */
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('grants')!, argv)
   const [given = 'list', ...ids] = args.words
@@ -30,7 +29,7 @@ export function run({ terminal, argv }: CommandContext): number {
   return EXIT.ok
 }
 
-/** How `cordon add` names what an answer offers. */
+/** The kind that `cordon add` uses for each kind of answer. */
 const ADDED: Readonly<Partial<Record<AnswerCount['kind'], string>>> = {
   command: 'command',
   host: 'host',
@@ -39,7 +38,7 @@ const ADDED: Readonly<Partial<Record<AnswerCount['kind'], string>>> = {
   directory: 'write',
 }
 
-/** What was answered with yes again and again: proposed here, and never in the middle of work. */
+/** Suggests manifest lines for questions that were answered yes repeatedly. */
 function suggest(terminal: Terminal, asJson: boolean): number {
   const machine = thisMachine()
   const open = repeatedAnswers(machine, Date.now()).filter(
@@ -62,10 +61,10 @@ function suggest(terminal: Terminal, asJson: boolean): number {
   return EXIT.ok
 }
 
-/** A grant that nothing used for so long is offered for removal. */
+/** Grants unused for this long are offered for removal. */
 const UNUSED_DAYS = 14
 
-/** The grants that are meant, by their whole ids or by a beginning that only one has; a word too many revokes nothing. */
+/** The chosen grants, by id or unique prefix. An unknown id revokes nothing at all. */
 function named(grants: SavedGrants, ids: readonly string[]): readonly SavedGrant[] {
   if (ids.length === 0) throw new UsageError('name the grants to revoke; cordon grants lists them')
   return ids.map((id) => {
@@ -126,7 +125,7 @@ function endOf({ scope, expires }: SavedGrant): string {
   return scope === 'project' ? 'until it is revoked' : 'until its session ends'
 }
 
-/** `2026-11-16 17:40`, as the clock on the wall has it. */
+/** `2026-11-16 17:40`, in local time. */
 function localTime(time: number): string {
   const date = new Date(time)
   const two = (part: number): string => String(part).padStart(2, '0')

@@ -1,4 +1,4 @@
-/** `cordon import`: the permission settings of another agent, as a manifest that allows no more than they did. */
+/** `cordon import`: converts another agent's permission settings to a manifest that allows no more. */
 
 import { dirname, join } from 'node:path'
 import { IMPORTERS } from '../../../../agents/import/agents.ts'
@@ -16,7 +16,7 @@ import { paint, visible } from '../../../terminal/terminal.ts'
 import { oneOf, parseArguments, textFlag } from '../../arguments.ts'
 import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
 
-/** Where each keeps its settings, the nearest first; all that are there count. */
+/** Where each agent keeps settings, nearest first; all existing files count. */
 function placesOf(agent: string, machine: Machine): readonly string[] {
   const { settings } = findHost(agent)?.ownRules ?? {}
   const own: Readonly<Record<string, readonly string[]>> = {
@@ -33,7 +33,6 @@ function rulePlace({ cwd, home, env }: Machine): RulePlace {
   return { home, env, folders: [cwd], commandLines: () => [] }
 }
 
-/** Runs `cordon import`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('import')!, argv)
   const [name, given] = args.words
@@ -60,7 +59,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return EXIT.ok
 }
 
-/** The texts of the rules about commands that an agent keeps beside its configuration. */
+/** The rule files about commands that an agent keeps beside its configuration. */
 function ruleTexts(agent: string, machine: Machine): readonly string[] {
   const sources = findHost(agent)?.ownRules?.sources(rulePlace(machine)) ?? []
   return sources

@@ -10,7 +10,6 @@ import { paint, visible } from '../../../terminal/terminal.ts'
 import { parseArguments } from '../../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon init`. */
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('init')!, argv)
   const directory = resolve(process.cwd(), args.words[0] ?? '.')

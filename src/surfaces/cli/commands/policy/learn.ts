@@ -1,4 +1,4 @@
-/** `cordon learn`: runs a command closed and watched, and proposes the smallest manifest under which it works. */
+/** `cordon learn`: runs a command without grants, and proposes the smallest manifest under which it works. */
 
 import { resolve } from 'node:path'
 import type { LearnParts, LearnResult } from '../../../../learn/learn.ts'
@@ -14,7 +14,6 @@ import { describeLearned, describeLines, describeUnused } from '../../learn-view
 import { openInForce } from '../../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../../usage.ts'
 
-/** Runs `cordon learn`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const row = commandRow('learn')!
   const own = ownWords(row, argv)
@@ -48,7 +47,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     machine,
     files: machineFiles,
     manifestText,
-    // What is learned may be read by a program: the command's own words go beside it.
+    // A program may read the result from stdout, so the command's output goes to stderr.
     output: args.flags.json ? process.stderr : process.stdout,
     timeoutMs: timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000,
     consent: (lines) => consent(terminal, args, lines, machine),
@@ -71,7 +70,6 @@ interface Place {
   readonly manifestText: string | null
 }
 
-/** Hosts and ports are asked about while the command runs, as `cordon run` does. */
 async function questionsAt(
   args: Arguments,
   loaded: LoadedPolicy,
@@ -92,7 +90,7 @@ function isAtTerminal(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
 }
 
-/** What is proposed is open while it is tried: only the person says so, at the terminal or by `--try`. */
+/** Trying a proposal opens its grants, so a person must agree at the terminal or with `--try`. */
 async function consent(
   terminal: Terminal,
   args: Arguments,
@@ -120,12 +118,12 @@ async function conclude(learned: LearnResult, place: Place): Promise<number> {
     terminal.err(`${paint(terminal, 'green', 'wrote')} ${visible(out)}\n`)
     return exit
   }
-  // What was not seen to work is for a person to write down.
+  // If the trial did not succeed, do not offer to write the manifest.
   if (!isGood || args.flags.json) return exit
   return offer(learned.text, place)
 }
 
-/** Shows what the text opens, as signing does, and with a yes writes and signs it. */
+/** Shows what the text opens, as signing does, then writes and signs it on a yes. */
 async function offer(text: string, { terminal, loaded, machine }: Place): Promise<number> {
   const { loadPolicy } = await import('../../../../project/load/load.ts')
   const { judgeTrust, signProject } = await import('../../../../project/sign/trust.ts')
@@ -162,7 +160,7 @@ async function offer(text: string, { terminal, loaded, machine }: Place): Promis
   return EXIT.ok
 }
 
-/** The same from a record: what was refused or asked about, and what was never used. Nothing is run. */
+/** Learns from a record without running anything: refusals, questions and unused grants. */
 async function learnFrom(from: readonly string[], place: Place): Promise<number> {
   const { terminal, args, loaded, machine } = place
   const { proposeFromRecord } = await import('../../../../learn/from-record.ts')

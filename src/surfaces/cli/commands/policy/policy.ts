@@ -1,4 +1,4 @@
-/** `cordon policy`: the effective manifest with the origin of every value, its tests, and its lint. */
+/** `cordon policy`: the effective manifest with the origin of each value, its tests, and its lint. */
 
 import { resolve } from 'node:path'
 import { openChecker } from '../../../../call/decide/check-call.ts'
@@ -11,7 +11,6 @@ import { type Opened, openWritten } from '../../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 import { VERDICT_STYLE } from './check.ts'
 
-/** Runs `cordon policy show|test|lint|replay`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('policy')!, argv)
   const [verb, ...rest] = args.words
@@ -31,7 +30,7 @@ async function show(terminal: Terminal, args: Arguments, { loaded, machine }: Op
   return EXIT.ok
 }
 
-/** The registries that hold, and what a new signature would change about them; null where no bundle can have any. */
+/** The registries in force and what a new signature would change; null if no bundle can have any. */
 async function signedRegistries(loaded: Opened['loaded'], machine: Opened['machine']) {
   if (loaded.sandbox.bundles.length === 0) return null
   const { judgeTrust, readRegistries } = await import('../../../../project/sign/trust.ts')
@@ -107,7 +106,7 @@ interface CaseRow {
   readonly expect?: unknown
 }
 
-// The manifest's own match and not_match examples are part of loading: being here means that they hold.
+// Loading already checked the manifest's match and not_match examples.
 async function test(
   terminal: Terminal,
   args: Arguments,

@@ -1,4 +1,4 @@
-/** `cordon skills`: the scripts of skills, and your word for those that a project brings along. */
+/** `cordon skills`: lists scripts of skills, and approves those that a project brings. */
 
 import { relative } from 'node:path'
 import { approveInline, inlineCommandFiles } from '../../../../custom/inline-commands.ts'
@@ -10,7 +10,6 @@ import { visible } from '../../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon skills [list|approve]`. */
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('skills')!, argv)
   const [given = 'list', name, script] = args.words

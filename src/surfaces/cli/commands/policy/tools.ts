@@ -1,4 +1,4 @@
-/** `cordon tools`: the custom tools there are, what they may do, which of them are trusted, and one of them run. */
+/** `cordon tools`: lists custom tools with their permissions and trust, and runs one. */
 
 import { resultText } from '../../../../call/tool-result.ts'
 import { openCustomTools } from '../../../../custom/tools.ts'
@@ -12,7 +12,6 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 
 const VERBS = ['list', 'show', 'run', 'trust', 'untrust', 'trust-status'] as const
 
-/** Runs `cordon tools list|show|run|trust|untrust|trust-status`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('tools')!, argv)
   const [given = 'list', name] = args.words
@@ -79,7 +78,7 @@ function show(terminal: Terminal, args: Arguments, row: ToolRow): number {
   return EXIT.ok
 }
 
-/** The tool still has to be trusted, and the sandbox holds its labels. */
+/** The tool must still be trusted, and the sandbox enforces its labels. */
 async function runTool(terminal: Terminal, args: Arguments, { loaded, machine }: Opened): Promise<number> {
   const [, name, text] = args.words
   if (name === undefined) throw new UsageError('name a tool: cordon tools run NAME \'{"key":"value"}\'')
@@ -110,7 +109,7 @@ async function runTool(terminal: Terminal, args: Arguments, { loaded, machine }:
   }
 }
 
-/** The tool's level asks before an agent runs it; typing its name is the answer. What else asks, asks. */
+/** Typing the tool's name answers the question of its level. Other questions are still asked. */
 function typedPrompter(): Prompter {
   const person = terminalPrompter()
   return {

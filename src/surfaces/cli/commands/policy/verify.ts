@@ -1,4 +1,4 @@
-/** `cordon verify`: whether the project's manifest is signed, by whom, and what changed if not. */
+/** `cordon verify`: whether the manifest is signed, by whom, and what changed since. */
 
 import { registryChanges } from '../../../../project/registries/drift.ts'
 import { signatureView } from '../../../../project/sign/signature-view.ts'
@@ -11,7 +11,6 @@ import { describeChanges } from '../../sign-view.ts'
 import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
 import { describeRegistries } from './sign.ts'
 
-/** Runs `cordon verify`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('verify')!, argv)
   const opened = await openWritten(args, terminal)

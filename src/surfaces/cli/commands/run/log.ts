@@ -1,4 +1,4 @@
-/** `cordon log`: what was run, changed, reached, asked and answered, by session. */
+/** `cordon log`: what ran, changed, connected, and was asked and answered, by session. */
 
 import type { AuditLine } from '../../../../report/audit-trail.ts'
 import { openAuditTrail } from '../../../../report/audit-trail.ts'
@@ -12,10 +12,9 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 
 const HOUR_MS = 3_600_000
 const MOST_LINES = 2000
-/** Lines of the record itself. */
+/** Lines about the record itself. */
 const HIDDEN: ReadonlySet<string> = new Set(['session', 'checkpoint', 'rotated'])
 
-/** Runs `cordon log`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('log')!, argv)
   const hours = textFlag(args, 'hours') ?? '24'
@@ -35,7 +34,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return EXIT.ok
 }
 
-/** Lines of the record, by session. */
+/** Lines of the record, grouped by session. */
 export function printLines(
   terminal: Terminal,
   lines: readonly AuditLine[],
@@ -56,7 +55,7 @@ export function printLines(
   }
 }
 
-/** Lines of calls in the project that this folder lies in, and what belongs to them. */
+/** Lines of calls in this folder's project, and the lines that belong to them. */
 function hereOf(lines: readonly AuditLine[], cwd: string): (line: AuditLine) => boolean {
   const isAround = (project: unknown) =>
     typeof project === 'string' && (cwd === project || cwd.startsWith(`${project}/`) || project === '/')

@@ -1,4 +1,4 @@
-/** `cordon quarantine`: what commands left that would run code on this machine, and putting it back. */
+/** `cordon quarantine`: lists, shows and restores changes that would run code on this machine. */
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -13,7 +13,6 @@ import { paint, visible } from '../../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon quarantine list|diff|restore`. */
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('quarantine')!, argv)
   const [given = 'list', id] = args.words

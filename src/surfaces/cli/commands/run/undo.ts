@@ -8,7 +8,6 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 
 const SHOWN = 20
 
-/** Runs `cordon undo`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('undo')!, argv)
   const project = new ProjectUndo(thisMachine())
@@ -46,7 +45,7 @@ function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number
   return EXIT.ok
 }
 
-/** `2026-03-01 09:05:00`, on the clock of the process that reads it. */
+/** The chosen calls, in the order of restoring. */
 function localTime(iso: string): string {
   const at = new Date(iso)
   const two = (value: number) => String(value).padStart(2, '0')
