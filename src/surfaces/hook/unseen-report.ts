@@ -1,4 +1,4 @@
-/** What agents would read or run by themselves in a project, for `cordon doctor`: what is refused, and what no hook can hold. */
+/** What agents would read or run on their own in a project, for `cordon doctor`. */
 
 import { openHookJudge } from '../../agents/hook/judge.ts'
 import { unknownTools } from '../../agents/hook/unknown-tools.ts'
@@ -19,7 +19,7 @@ export interface Unseen {
   readonly remedy: string
 }
 
-/** Each thing of these agents; nothing where no policy is in force, of which every call says why. */
+/** The findings for these agents; empty without a policy in force, which every call reports. */
 export async function unseenIn(
   agents: readonly HostName[],
   place: InstallPlace,
@@ -72,13 +72,13 @@ export async function unseenIn(
   return found.flat()
 }
 
-/** When the hook of either scope was first installed; null where no one knows. */
+/** When the hook of either scope was first installed, or null. */
 function installedAt(agent: HostName, { root }: InstallPlace, { stateDir }: Machine): number | null {
   const times = ['user', 'project'].flatMap((scope) => installedHook(stateDir, { agent, scope, root })?.since ?? [])
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Tools that the agent called and that have no row here. */
+/** Tools that the agent called and that its table lacks. */
 function unknownRow(agent: HostName, names: readonly string[]): Unseen {
   return {
     agent,

@@ -1,4 +1,4 @@
-/** How the tools of hosts become Cordon's: one row a tool; what has no row asks, with what its input names. */
+/** Maps hosts' tools to Cordon's: one row per tool; unknown tools ask, with everything their input names. */
 
 import { posix } from 'node:path'
 import type { HookCall } from '../../../agents/hook/judge.ts'
@@ -6,25 +6,25 @@ import { mentionedPaths } from '../../../custom/walk.ts'
 import { type HookRequest, isObject, type Json, type Origin, optionalText, ProtocolError, text } from './host.ts'
 import { unknownTool } from './unknown-tool.ts'
 
-/** Makes Cordon's calls of a tool's input. */
+/** Builds Cordon's calls from a tool's input. */
 export type ToolRow = (input: Json) => readonly HookCall[]
 export type ToolTable = Readonly<Record<string, ToolRow>>
 
-/** The calls of one tool by the table of its host. */
+/** The calls of one tool by its host's table. */
 export function callsOf(table: ToolTable, tool: string, input: Json): readonly HookCall[] {
   if (Object.hasOwn(table, tool)) return table[tool]!(input)
-  // A server's tool names what is the server's; its own rules are about that.
+  // A server's tool has its own rules, so names in its input are not judged.
   return /^mcp_/.test(tool) ? serverTool(tool, input) : unknownTool(tool, input)
 }
 
-/** Where what a tool gives comes from; from outside when no one can say. */
+/** The origin of a tool's result; outside if unknown. */
 export function originOf(table: ToolTable, tool: string, input: unknown): Origin {
   if (!Object.hasOwn(table, tool)) return 'outside'
   let calls: readonly HookCall[]
   try {
     calls = callsOf(table, tool, isObject(input) ? input : {})
   } catch {
-    // A tool of the host's own that is known by its name, only not what it was asked: its text has to stay as the files are.
+    // A known tool whose input is unknown: its text must stay as in the files.
     return 'project'
   }
   if (calls.some((one) => one.kind === 'foreign' || (one.kind === 'tool' && one.tool.startsWith('web'))))
@@ -33,30 +33,30 @@ export function originOf(table: ToolTable, tool: string, input: unknown): Origin
   return own ? 'agent' : 'project'
 }
 
-/** The shell command in a tool's input as it ran; null when the host does not say. */
+/** The shell command that ran, from a tool's input; null if unknown. */
 export function ranCommand(input: unknown): string | null {
   return isObject(input) && typeof input.command === 'string' ? input.command : null
 }
 
-/** Tools that give back what the agent wrote. */
+/** Tools that return text the agent wrote. */
 const WRITERS: ReadonlySet<string> = new Set(['write', 'edit', 'apply_patch'])
 
-/** A tool of which only the name counts, such as one of an MCP server: its level under [permission.tools] decides, else it asks. */
+/** A tool known only by name: its level under [permission.tools] decides, otherwise it asks. */
 export function foreign(tool: string): readonly HookCall[] {
   return [{ kind: 'foreign', tool }]
 }
 
-/** A tool of an MCP server: its name and arguments are judged by the rules for it. `named`: as `mcp__SERVER__TOOL`. */
+/** A tool of an MCP server, judged by name and arguments. `named`: as `mcp__SERVER__TOOL`. */
 export function serverTool(tool: string, given: Json, named: string = tool): readonly HookCall[] {
   return [{ kind: 'foreign', tool, given, named }]
 }
 
 const call = (tool: string, input: Json): readonly HookCall[] => [{ kind: 'tool', tool, input }]
 
-/** Talk between the agent and its host: nothing is touched. */
+/** Talk between the agent and its host, without effects. */
 export const nothing: ToolRow = () => []
 
-/** A shell command; the fields name the directory it starts in, and where there are several it must be right in all of them. */
+/** A shell command; the fields name its start directory, and several must all be allowed. */
 export const shell =
   (...directories: readonly string[]): ToolRow =>
   (input) => {
@@ -67,25 +67,25 @@ export const shell =
     return places.length === 0 ? call('bash', given) : places.flatMap((cwd) => call('bash', { ...given, cwd }))
   }
 
-/** A file that is read. Hosts have renamed the field, and which one a version believes is not known: all that are there count. */
+/** Reads a file. Hosts renamed the field, and versions differ, so all present fields count. */
 export const reads =
   (...names: readonly string[]): ToolRow =>
   (input) =>
     given(input, names).flatMap((path) => call('read', { path }))
 
-/** A question to a language server about a file, which it reads. */
+/** A language server query about a file, which the server reads. */
 export const asksServer =
   (...names: readonly string[]): ToolRow =>
   (input) =>
     given(input, names).flatMap((path) => call('lsp', { path }))
 
-/** A file that is written as a whole. */
+/** Writes a whole file. */
 export const writes =
   (...names: readonly string[]): ToolRow =>
   (input) =>
     given(input, names).flatMap((path) => call('write', { path, content: '' }))
 
-/** A file that is changed in place, which shows parts of it too. */
+/** Edits a file in place, which also shows parts of it. */
 export const edits =
   (...names: readonly string[]): ToolRow =>
   (input) =>
@@ -96,7 +96,7 @@ export const lists =
   (input) =>
     given(input, names, '.').flatMap((path) => call('list', { path }))
 
-/** Names by a glob: what is listed is the directory that the glob starts in, which the glob itself can name. */
+/** Lists names by a glob, from the directory in which the glob starts. */
 export const globs =
   (...names: readonly string[]): ToolRow =>
   (input) =>
@@ -104,7 +104,7 @@ export const globs =
       call('glob', { pattern: '*', path: globStart(base, text(input, 'pattern')) }),
     )
 
-/** A search through contents: every file below is read. */
+/** Searches contents, so every file below is read. */
 export const searches =
   (...names: readonly string[]): ToolRow =>
   (input) => {
@@ -114,15 +114,15 @@ export const searches =
     )
   }
 
-/** Fields by which a search is held to some files. */
+/** Fields that restrict a search to some files. */
 const FILTERS: readonly string[] = ['glob', 'include', 'include_pattern']
 
-/** The calls of a search which its host holds to what the hook lets it read. */
+/** The calls of a search that its host restricts to files the hook allows. */
 export function narrowing(calls: readonly HookCall[]): readonly HookCall[] {
   return calls.map((call) => (call.kind === 'search' ? { ...call, narrows: true } : call))
 }
 
-/** A search of a host whose filter is one glob in a field: what it calls, and its input with less to read. */
+/** A search whose filter is one glob field: its calls, and its input with exclusions. */
 export function narrowedSearch(
   tools: ReadonlySet<string>,
   field: string,
@@ -140,14 +140,14 @@ function allBut(globs: readonly string[]): string {
   return `!**/${bare.length === 1 ? bare[0] : `{${bare.join(',')}}`}`
 }
 
-/** Every one of these fields that is there; the fallback when none is, and without one that is an error. */
+/** Every field that is present; otherwise the fallback, and without one an error. */
 function given(input: Json, names: readonly string[], fallback?: string): readonly string[] {
   const found = names.flatMap((name) => optionalText(input, name) ?? [])
   if (found.length > 0) return found
   return fallback === undefined ? [text(input, ...names)] : [fallback]
 }
 
-/** Many files by globs, with their contents. */
+/** Reads many files by globs. */
 export const readsMany =
   (...names: readonly string[]): ToolRow =>
   (input) => {
@@ -162,7 +162,7 @@ export const readsMany =
     return globs.map((glob) => ({ kind: 'search', path: globStart('.', glob) }))
   }
 
-/** A patch in the form that agents write. Another form, or words before it, would be read differently by Cordon and by the host. */
+/** A patch in the form that agents write. Cordon and the host could read other forms differently. */
 export const patches =
   (...names: readonly string[]): ToolRow =>
   (input) =>
@@ -174,13 +174,13 @@ export const patches =
 
 export const fetches: ToolRow = (input) => call('webfetch', { url: text(input, 'url') })
 
-/** Pages that a prompt names; without any, no one can say what will be fetched. */
+/** Pages that a prompt names. Without any, nobody can know what will be fetched. */
 export const fetchesFromPrompt =
   (tool: string): ToolRow =>
   (input) => {
     const prompt = given(input, ['prompt', 'url']).join(' ')
     const named = [...prompt.matchAll(/https?:\/\/[^\s"'<>()[\]{}]+/gi)].map(([url]) => url)
-    // The host takes whole words: `https://good.example(@evil.example/` is a page of evil.example.
+    // The host splits at blanks only: `https://good.example(@evil.example/` is a page of evil.example.
     const words = prompt.split(/\s+/).filter((word) => /^https?:$/.test(URL.parse(word)?.protocol ?? ''))
     const urls = [...new Set([...named, ...words])]
     return urls.length === 0 ? foreign(tool) : urls.flatMap((url) => call('webfetch', { url }))
@@ -190,7 +190,7 @@ export const searchesWeb: ToolRow = (input) => call('websearch', { query: text(i
 export const delegates: ToolRow = () => call('task', { prompt: '' })
 export const loadsSkill: ToolRow = (input) => call('skill', { name: optionalText(input, 'skill', 'name') ?? '' })
 
-/** The same in a host that puts the files which the text of these fields mentions with `@` in its place: it reads them. */
+/** Also reads files that the text of these fields mentions with `@`, which the host inserts. */
 export const expanding =
   (row: ToolRow, ...names: readonly string[]): ToolRow =>
   (input) => [
@@ -200,7 +200,6 @@ export const expanding =
     ),
   ]
 
-/** The directory that a glob starts in: everything before its first special character. */
 function globStart(base: string, glob: string): string {
   if (glob.includes('{') && /\{[^}]*(\/|\.\.)/.test(glob)) {
     throw new ProtocolError('the glob has a path inside braces; write one glob for each')

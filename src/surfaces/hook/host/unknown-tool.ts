@@ -1,4 +1,4 @@
-/** A tool that its host's table does not have: agents get new ones every week. It asks, and what its input names is judged with it. */
+/** A tool that its host's table lacks. It asks, and everything its input names is judged with it. */
 
 import type { ForeignCall, HookCall } from '../../../agents/hook/judge.ts'
 import { isObject, type Json, ProtocolError } from './host.ts'
@@ -6,22 +6,22 @@ import { quoteIfNeeded } from './sandboxed-command.ts'
 
 type Actions = NonNullable<ForeignCall['actions']>
 
-/** Fields whose text is a path, whatever it looks like, or a command. */
+/** Fields whose text is always a path or a command. */
 const PATH_FIELD = /(?:^|_)(?:paths?|files?|filenames?|dirs?|directory|directories|folders?|cwd|workdir)$/i
 const COMMAND_FIELD = /^(?:commands?|cmds?|shell_command|argv)$/i
 const PATH_TEXT = /^(?:~?\/|\.\.?\/|file:\/\/\/)[^\n\0]*$/
 const URL_TEXT = /^(?:https?|wss?):\/\//i
 const PATCH_TEXT = /^\s*\*\*\* Begin Patch[^\S\n]*\n/
 
-/** Words of a name that only reads. One that says nothing may write. */
+/** Words in the name of a tool that only reads; other tools may write. */
 const READER = /(?:^|_)(?:get|list|read|view|show|search|find|query|fetch|grep|glob)(?:_|$)/i
 const WRITER =
   /(?:^|_)(?:write|edit|create|add|delete|remove|move|rename|update|set|put|patch|apply|replace|insert|save|run|exec)(?:_|$)/i
 
-/** More than any tool of a host names; a longer input is not judged in part. */
+/** More than any known tool names; longer inputs are not judged in part. */
 const MOST_TEXTS = 500
 
-/** The calls of a tool that no one described: each path may be read or written, each command run and each address fetched. */
+/** The calls of an unknown tool: each path may be read or written, each command run and each address fetched. */
 export function unknownTool(tool: string, input: Json): readonly HookCall[] {
   const texts = textsOf(input)
   if (texts.length > MOST_TEXTS) throw new ProtocolError(`the input of ${tool} is too long to be judged`)
@@ -52,13 +52,13 @@ interface NamedText {
   readonly text: string
 }
 
-/** Every text with the field that it is in. The words of a command are one text. */
+/** Every text with its field. The words of a command are one text. */
 function textsOf(value: unknown, field = ''): readonly NamedText[] {
   if (typeof value === 'string') return [{ field, text: value }]
   if (Array.isArray(value)) {
     const words = value.length > 0 && COMMAND_FIELD.test(field) && value.every((word) => typeof word === 'string')
     if (!words) return value.flatMap((item) => textsOf(item, field))
-    // One command in words, or several commands: either may be meant.
+    // One command in words, or several commands: judge both.
     return [...value.map((text) => ({ field, text })), { field, text: value.map(quoteIfNeeded).join(' ') }]
   }
   return isObject(value) ? Object.entries(value).flatMap(([name, item]) => textsOf(item, name)) : []

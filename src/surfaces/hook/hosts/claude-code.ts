@@ -78,7 +78,7 @@ const TOOLS: ToolTable = {
   EnterPlanMode: nothing,
   ExitPlanMode: nothing,
   ToolSearch: nothing,
-  // What sub-agents, schedules and workflows do comes here as well, call by call.
+  // Actions of sub-agents, schedules and workflows arrive here too, call by call.
   Workflow: runsWorkflow,
   ScheduleWakeup: schedules,
   CronCreate: schedules,
@@ -94,7 +94,7 @@ const TOOLS: ToolTable = {
   DeferredToolPlaceholder: nothing,
 }
 
-/** A sub-agent here, or in its own worktree. One that runs on a machine of somebody else takes the project there. */
+/** A sub-agent here or in its own worktree. A remote one takes the project to another machine. */
 function startsAgent(tool: string): ToolRow {
   return (input) => {
     const where = optionalText(input, 'isolation')
@@ -102,18 +102,17 @@ function startsAgent(tool: string): ToolRow {
   }
 }
 
-/** Runs a command and watches its output, or a socket, which no rule can be held against. */
+/** Runs a command and watches its output, or a socket, which no rule covers. */
 function watches(input: Json): ReturnType<ToolRow> {
   if (input.ws !== undefined && input.ws !== null) throw new ProtocolError('Monitor would open a WebSocket')
   return shell()(input)
 }
 
-/** `/name words`: a command of the project or the user, by name. */
+/** `/name words`: a command of the project or the user. */
 function runsSlash(input: Json): ReturnType<ToolRow> {
   return loadsSkill({ name: text(input, 'command').trim().split(/\s/)[0]!.replace(/^\//, '') })
 }
 
-/** A prompt that comes back later as if a person had typed it; one that outlives the session is not this agent's to set. */
 function schedules(input: Json): ReturnType<ToolRow> {
   if (input.durable !== undefined && input.durable !== false) return foreign('CronCreate')
   const prompt = optionalText(input, 'prompt') ?? ''
@@ -121,21 +120,20 @@ function schedules(input: Json): ReturnType<ToolRow> {
   return [...expanding(delegates, 'prompt')(input), ...slash]
 }
 
-/** A script that only starts sub-agents; one in a file is read. */
+/** A script that only starts sub-agents; a script file is read. */
 function runsWorkflow(input: Json): ReturnType<ToolRow> {
   const path = optionalText(input, 'scriptPath')
   return [...delegates(input), ...(path === null ? [] : reads('scriptPath')(input))]
 }
 
-/** Changes that are thrown away are gone: no undo keeps them. */
+/** Discarded changes are lost: undo does not keep them. */
 function leavesWorktree(input: Json): ReturnType<ToolRow> {
   return input.discard_changes === undefined || input.discard_changes === false ? [] : foreign('ExitWorktree')
 }
 
-/** Tools whose input is a shell command. */
 const SHELLS: ReadonlySet<string> = new Set(['Bash', 'Monitor'])
 
-/** Modes in which a person sits in front of it and is asked; in the others an ask may be answered by no one. */
+/** Modes in which a person is asked; in others an ask may go unanswered. */
 const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 
 export const claudeCode: Host<'claude-code'> = {
@@ -146,7 +144,8 @@ export const claudeCode: Host<'claude-code'> = {
     remedy:
       'Claude Code’s own sandbox keeps Cordon from its records. Run `cordon install claude-code` again: it adds the wrapped form to sandbox.excludedCommands, since each such command is in Cordon’s sandbox.',
     isOn: isSandboxOn,
-    // By the command’s words it would ask about every wrapped one, and a lasting yes would be for all of them, those that write too.
+    // It would ask about every wrapped command by its words, and a lasting yes would cover all of them, including
+    // writes.
     isReadOnly: ({ permission_mode: mode }) => mode === 'plan',
   },
   ownFolders(input) {
@@ -157,7 +156,7 @@ export const claudeCode: Host<'claude-code'> = {
     return [join(project, session), join(temporary, 'tasks'), join(temporary, 'scratchpad')]
   },
   expands: {
-    // `MEMORY.md` is what it keeps for itself, in a folder that settings can name.
+    // `MEMORY.md` is its own memory, in a folder that settings can name.
     memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md', '.claude/rules/', 'MEMORY.md'],
     imports: true,
     texts: ['skills', 'commands', 'agents', 'output-styles', 'agent-memory', 'agent-memory-local'].map(
@@ -294,7 +293,7 @@ export const claudeCode: Host<'claude-code'> = {
   },
 }
 
-/** Whether any of its settings switches its sandbox on; one that cannot be read may. */
+/** Whether any of its settings enables its sandbox; unreadable settings may. */
 function isSandboxOn({ machine: { home, env }, files }: HostSurroundings, root: string): boolean {
   const places = [env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), join(root, '.claude')]
   const own = places.flatMap((place) => ['settings.json', 'settings.local.json'].map((name) => join(place, name)))
@@ -312,13 +311,13 @@ function resultOutput({ tool_name, hook_event_name }: Json, { note, value }: Res
   return {
     hookEventName: hook_event_name,
     ...(note !== null && { additionalContext: note }),
-    // It takes another result only in the very shape of the first; older versions do so for servers' tools alone.
+    // It only accepts a replacement result in the same shape; older versions only for servers' tools.
     ...(value !== null && { updatedToolOutput: value }),
     ...(value !== null && String(tool_name).startsWith('mcp__') && { updatedMCPToolOutput: value }),
   }
 }
 
-/** `Grep` takes several globs between spaces, of which the last that matches counts. */
+/** `Grep` takes several globs between blanks, of which the last match counts. */
 function searchOf(tool: string, given: Json): Pick<HookRequest, 'calls' | 'narrowed'> {
   const calls = callsOf(TOOLS, tool, given)
   if (tool !== 'Grep') return { calls }

@@ -19,14 +19,14 @@ import {
 import { isReadOnlyTurn } from './codex-record.ts'
 import { CODEX_RULES, codexHome, codexRuleFolders, codexRules, isCodexRules } from './codex-rules.ts'
 
-/** What goes to another agent beside the words: images and skills are read from where `path` says. */
+/** Input for another agent: images and skills are read from `path`. */
 const handsOver: ToolRow = (input) => {
   const { items = [] } = input
   if (!Array.isArray(items) || !items.every(isObject)) throw new ProtocolError('"items" is not a list of objects')
   return [...delegates(input), ...items.filter((item) => item.path !== undefined).flatMap(reads('path'))]
 }
 
-/** Tools of sub-agents. What they do comes here as well. */
+/** Tools of sub-agents, whose actions arrive here as well. */
 const AGENTS: ToolTable = {
   spawn_agent: handsOver,
   send_input: handsOver,
@@ -39,7 +39,7 @@ const AGENTS: ToolTable = {
   list_agents: nothing,
 }
 
-/** Tools of a namespace come under both names in one word. */
+/** Tools of a namespace arrive with both names in one word. */
 function inNamespace(namespace: string, table: ToolTable): ToolTable {
   return Object.fromEntries(Object.entries(table).map(([name, row]) => [`${namespace}${name}`, row]))
 }
@@ -69,7 +69,7 @@ export const codex: Host<'codex'> = {
   ownSandbox: {
     remedy:
       'Codex’s own sandbox keeps Cordon from its records. Run `cordon install codex` again: it has Codex leave wrapped commands alone, since each is in Cordon’s sandbox.',
-    // Without the rules of ours its own sandbox is around the command, and holds it.
+    // Without our rules, its own sandbox contains the command.
     isReadOnly: (input, { machine, files }, root) =>
       [codexHome(machine), join(root, '.codex')].some((place) => files.exists(join(place, CODEX_RULES))) &&
       isReadOnlyTurn(input),
@@ -92,7 +92,7 @@ export const codex: Host<'codex'> = {
       calls: callsOf(TOOLS, tool, given),
       session: optionalText(input, 'session_id'),
       cwd: text(input, 'cwd'),
-      // The working directory is the call's own, so it says nothing about the project; the session's record does.
+      // The working directory is the call's own; the session's record names the project.
       project: null,
       command:
         tool === 'Bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
@@ -143,7 +143,7 @@ export const codex: Host<'codex'> = {
         canReplace: true,
       }
     },
-    // The reason of a block is instead of the result; one with an unknown field is not read at all.
+    // The reason of a block replaces the result; an answer with an unknown field is ignored.
     answer: (_, { note, value }) =>
       JSON.stringify({
         ...(value !== null && { decision: 'block', reason: typeof value === 'string' ? value : JSON.stringify(value) }),

@@ -1,4 +1,6 @@
-/** GitHub Copilot CLI: `preToolUse`, answered with `permissionDecision`, and `modifiedArgs` for a rewrite; what is no JSON runs the tool. */
+/**
+ * GitHub Copilot CLI: `preToolUse`, answered with `permissionDecision` and `modifiedArgs`; invalid JSON runs the tool.
+ */
 
 import { join } from 'node:path'
 import { HOOK_MARK, HOOK_TIMEOUT_SECONDS } from '../host/hook-command.ts'
@@ -52,14 +54,14 @@ const TOOLS: ToolTable = {
   report_intent: nothing,
   fetch_copilot_cli_documentation: nothing,
   sql: queriesOwnTables,
-  // What other sessions said, here and elsewhere.
+  // Contains other sessions' texts.
   session_store_sql: () => foreign('session_store_sql'),
 }
 
-/** Searches through contents, which leave out what their `glob` says. */
+/** Content searches that exclude files by their `glob`. */
 const SEARCHES: ReadonlySet<string> = new Set(['grep', 'rg'])
 
-/** Its notes of a session are tables; a statement that could reach a file is for a person, though Copilot CLI refuses those itself. */
+/** Its session notes are tables; statements that could reach a file ask, although Copilot CLI refuses those itself. */
 function queriesOwnTables(input: Json): ReturnType<ToolRow> {
   return /\b(?:attach|detach|vacuum|pragma|load_extension|readfile|writefile|edit)\b/i.test(text(input, 'query'))
     ? foreign('sql')
@@ -81,7 +83,7 @@ export const copilot: Host<'copilot'> = {
   paths: [trims, composes],
   ownSandbox: {
     remedy: 'Leave plan mode for what has to be written down.',
-    // In plan mode it goes by a command’s words, and finds ours.
+    // In plan mode it judges a command’s words, and would reject ours.
     isReadOnly: async (input, { machine }) => {
       const { isActing } = await import('./copilot-record.ts')
       return !(await isActing(input, machine))
@@ -97,7 +99,7 @@ export const copilot: Host<'copilot'> = {
     runsInline: false,
   },
   ownRules: {
-    // It has them on its command line alone.
+    // Its rules are only on its command line.
     sources: (at) =>
       flagValues(at, '--deny-tool').map((given) => ({ from: '--deny-tool', text: JSON.stringify(given) })),
     reader: async () => (await import('../../../agents/import/bracket-rules.ts')).copilotCommands,
@@ -206,7 +208,7 @@ export const copilot: Host<'copilot'> = {
           join(folder(place), 'settings.json'),
           join(folder(place), 'config.json'),
         ]
-        // By hashes of its own making: whether one of them is ours cannot be known.
+        // Disabled hooks are listed by its own hashes, so any of them may be ours.
         const some = ({ disabledHooks: hooks }: Json): string | null =>
           Array.isArray(hooks) && hooks.length > 0 ? '"disabledHooks", which may name this one' : null
         return allHooksOff(files, settings, some)
@@ -233,7 +235,7 @@ export const copilot: Host<'copilot'> = {
   },
 }
 
-/** Some versions give them as a text. On the wire of responses a patch is no JSON, but is there as it is. */
+/** Some versions send text. The responses protocol sends a patch as plain text, not JSON. */
 function argumentsOf(input: Json, tool: string): Json {
   const { toolArgs } = input
   if (typeof toolArgs !== 'string') return object(input, 'toolArgs')

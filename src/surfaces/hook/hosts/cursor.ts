@@ -1,4 +1,6 @@
-/** Cursor: `preToolUse` for every tool, and the older events for shells, MCP tools and reads, answered with `permission`. */
+/**
+ * Cursor: `preToolUse` for every tool, and older events for shells, MCP tools and reads, answered with `permission`.
+ */
 
 import { join } from 'node:path'
 import { HOOK_TIMEOUT_SECONDS } from '../host/hook-command.ts'
@@ -40,11 +42,11 @@ const TOOLS: ToolTable = {
   TodoWrite: nothing,
 }
 
-/** Events that ask for a permission, each with what its input says the call is. */
+/** Events that ask for a permission, each with its way to read the call. */
 const EVENTS: Readonly<Record<string, (input: Json) => { readonly tool: string; readonly given: Json }>> = {
   preToolUse: (input) => {
     const tool = text(input, 'tool_name')
-    // The input of a server's tool comes as text in some versions, and nothing of it is judged.
+    // Some versions send a server tool's input as text; it is not judged.
     return { tool, given: isServers(tool) ? {} : object(input, 'tool_input') }
   },
   beforeShellExecution: (input) => ({ tool: 'Shell', given: { command: text(input, 'command') } }),
@@ -58,7 +60,7 @@ const ASKING: ReadonlySet<string> = new Set(['beforeShellExecution', 'beforeMCPE
 
 export const cursor: Host<'cursor'> = {
   name: 'cursor',
-  // Its own habits are not known, so it has everybody's.
+  // Its path handling is unknown, so it has every habit.
   paths: [dropsNul, trims, dropsAt, decodes, composes],
   ownRules: {
     sources: ({ folders, home }) =>
@@ -102,7 +104,7 @@ export const cursor: Host<'cursor'> = {
         project: projectOf(input, env),
         value: fromJson(input.tool_output),
         origin: isServers(tool) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
-        // Whether it tells the command as it ran was not tried with the real program.
+        // Untested with the real program: the reported command may not be the one that ran.
         command: null,
         canReplace: isServers(tool),
       }
@@ -153,7 +155,7 @@ export const cursor: Host<'cursor'> = {
         }),
         denial: '"permission":"deny"',
       },
-      // Its program is in no package registry and talks to Cursor alone.
+      // Its program is in no package registry and only talks to Cursor.
       rehearsal: null,
     }
   },
@@ -168,7 +170,7 @@ function projectOf(input: Json, env: Readonly<Record<string, string | undefined>
   return roots.find((entry) => typeof entry === 'string') ?? env.CURSOR_PROJECT_DIR ?? null
 }
 
-/** A result comes as JSON in a text. */
+/** A result is JSON in a text. */
 function fromJson(value: unknown): unknown {
   try {
     const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value
@@ -178,7 +180,7 @@ function fromJson(value: unknown): unknown {
   }
 }
 
-/** Versions differ in the field's name. */
+/** Versions name the field differently. */
 function said(permission: 'allow' | 'ask' | 'deny'): Json {
   return { permission, decision: permission }
 }

@@ -1,4 +1,4 @@
-/** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when no one is there. */
+/** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an unattended ask hangs it. */
 
 import { dirname, join, resolve } from 'node:path'
 import { HOOK_TIMEOUT_SECONDS, isHookCommand } from '../host/hook-command.ts'
@@ -67,7 +67,7 @@ const TOOLS: ToolTable = {
   enter_plan_mode: nothing,
   exit_plan_mode: nothing,
   activate_skill: loadsSkill,
-  // What a subagent does comes here as well.
+  // A sub-agent's actions arrive here as well.
   invoke_agent: delegates,
 }
 
@@ -121,7 +121,7 @@ export const gemini: Host<'gemini'> = {
     return {
       tool,
       given,
-      // A server can call its tool what it likes, so a known name of a server's tool means nothing.
+      // Servers choose their tools' names, so a known name of a server's tool means nothing.
       ...(fromServer
         ? { calls: serverTool(tool.startsWith('mcp_') ? tool : `mcp_${tool}`, given, namedByServer(input)) }
         : narrowedSearch(SEARCHES, 'include_pattern', tool, given, callsOf(TOOLS, tool, given))),
@@ -143,7 +143,7 @@ export const gemini: Host<'gemini'> = {
         return ''
       case 'deny':
         return JSON.stringify({ decision: 'deny', reason: outcome.reason })
-      // What it says of the search's result names the filter.
+      // Its search result mentions the filter.
       case 'narrowed':
       case 'sandboxed':
         return JSON.stringify({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: outcome.input } })
@@ -153,7 +153,7 @@ export const gemini: Host<'gemini'> = {
   },
   prompts: {
     event: 'BeforeAgent',
-    // The prompt is what it made of the person's words.
+    // The prompt contains the expanded words.
     parse: (input, env) => ({
       project: env.GEMINI_PROJECT_DIR ?? text(input, 'cwd'),
       cwd: text(input, 'cwd'),
@@ -170,14 +170,14 @@ export const gemini: Host<'gemini'> = {
         tool,
         session: optionalText(input, 'session_id'),
         project: env.GEMINI_PROJECT_DIR ?? null,
-        // What it shows to the person is not what the model reads.
+        // The text for the person is not the model's.
         value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
         origin: isServers(input) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
         command: tool === 'run_shell_command' && !isServers(input) ? ranCommand(input.tool_input) : null,
         canReplace: true,
       }
     },
-    // The reason of a denial is instead of the result, and then it reads no context beside it.
+    // The reason of a denial replaces the result, and additional context is ignored then.
     answer: (_, { note, value }) => {
       if (value === null)
         return JSON.stringify({ hookSpecificOutput: { hookEventName: 'AfterTool', additionalContext: note } })
@@ -237,7 +237,7 @@ export const gemini: Host<'gemini'> = {
         env: (port) => ({
           GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`,
           GEMINI_API_KEY: 'scripted',
-          // Headless it starts in no folder without; whether a project's hooks are trusted was checked before.
+          // Headless it starts in no untrusted folder; whether a project's hooks are trusted was checked before.
           GEMINI_CLI_TRUST_WORKSPACE: 'true',
         }),
         call: (command) => ({ tool: 'run_shell_command', input: { command, description: 'x' } }),
@@ -246,7 +246,7 @@ export const gemini: Host<'gemini'> = {
   },
 }
 
-/** The server and its tool as the host says them beside the name. */
+/** The server and tool names beside the tool's full name. */
 function namedByServer({ mcp_context }: Json): string | undefined {
   const { server_name: server, tool_name: tool } = isObject(mcp_context) ? mcp_context : {}
   return typeof server === 'string' && typeof tool === 'string' ? `mcp__${server}__${tool}` : undefined
@@ -256,12 +256,12 @@ function isServers({ mcp_context }: Json): boolean {
   return mcp_context !== undefined && mcp_context !== null
 }
 
-/** An edit of a relative path that is not there goes to the one file below the project whose path ends like it. */
+/** An edit of a missing relative path applies to the only project file whose path ends in it. */
 function pathsOf(given: Json): readonly string[] {
   return [optionalText(given, 'file_path'), optionalText(given, 'path')].filter((path) => path !== null)
 }
 
-/** Its settings, the nearest first; what any of them excludes is excluded. */
+/** Its settings, nearest first; an exclusion in any of them counts. */
 function geminiSettings({ folders, home, env }: RulePlace): readonly string[] {
   return [
     env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? '/etc/gemini-cli/settings.json',

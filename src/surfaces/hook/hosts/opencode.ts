@@ -1,4 +1,4 @@
-/** opencode: no hooks but plugins; ours asks `cordon hook opencode` and throws to block. The form is our own. */
+/** opencode: has plugins instead of hooks; ours asks `cordon hook opencode` and throws to block, in our own format. */
 
 import { join, resolve } from 'node:path'
 import type { Host, RulePlace } from '../host/host.ts'
@@ -45,7 +45,7 @@ const TOOLS: ToolTable = {
   question: nothing,
   plan_enter: nothing,
   plan_exit: nothing,
-  // A call that the model got wrong. There is not a row for `batch`: what it runs may not come here again one by one.
+  // An invalid call of the model. `batch` has no row: its calls may not all arrive here.
   invalid: nothing,
 }
 
@@ -67,7 +67,7 @@ export const opencode: Host<'opencode'> = pluginHost(
     naming: {
       files: ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json', '.opencode/opencode.jsonc'],
       paths: ['instructions'],
-      // Keys of providers and servers, which go there.
+      // Keys for providers and servers.
       substitutes: { variables: ['provider', 'mcp'] },
     },
   },
@@ -79,7 +79,7 @@ export const opencode: Host<'opencode'> = pluginHost(
       return [
         ...opencodeFolders(at).flatMap((folder) => [
           ...configurations(folder).map((file) => ({ file })),
-          // In a project they are in the folder of its own alone.
+          // Inside a project they are only in its own folder.
           ...(at.folders.includes(folder) ? [] : ['agent', 'agents', 'mode', 'modes']).map((name) => ({
             folder: join(folder, name),
             ending: '.md',
@@ -95,7 +95,7 @@ export const opencode: Host<'opencode'> = pluginHost(
   },
 )
 
-/** The folders of its configuration, the nearest first. */
+/** Its configuration folders, nearest first. */
 function opencodeFolders({ folders, home, env }: RulePlace): readonly string[] {
   return [
     ...folders.flatMap((folder) => [join(folder, '.opencode'), folder]),
@@ -151,7 +151,7 @@ try {
       args: () => ['run', '-m', 'cordon-rehearsal/scripted', 'go'],
       env: (port, folder) => ({
         OPENCODE_CONFIG_CONTENT: JSON.stringify({
-          // It takes one of the project before each step.
+          // It takes a project snapshot before each step.
           snapshot: false,
           provider: {
             'cordon-rehearsal': {
@@ -163,7 +163,7 @@ try {
         }),
         OPENCODE_DISABLE_AUTOUPDATE: '1',
         OPENCODE_DISABLE_MODELS_FETCH: '1',
-        // Its sessions, not its plugins.
+        // Moves its sessions, not its plugins.
         XDG_DATA_HOME: folder,
       }),
       call: (command) => ({ tool: 'bash', input: { command, description: 'x' } }),

@@ -1,11 +1,11 @@
-/** The extension that stands for a hook in pi: it asks `cordon hook pi`, and a call that is not allowed is blocked. */
+/** The extension that serves as a hook in pi: it asks `cordon hook pi`, and blocks what is not allowed. */
 
 import { pluginSource, pluginWords } from './plugin-source.ts'
 
 const HOST = 'pi'
 const MARK = '// Written by cordon install; cordon install pi --uninstall removes it.'
 
-/** The text of the extension; pi takes an error of it for a block. */
+/** The extension's source; pi treats its errors as blocks. */
 export function piExtension(root: string | null, cordon: readonly string[]): string {
   return `${MARK}
 ${pluginSource(pluginWords(HOST, root, cordon))}

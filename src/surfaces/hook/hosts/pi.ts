@@ -1,4 +1,4 @@
-/** pi: no hooks but extensions; ours asks `cordon hook pi`, and pi takes what it throws for a block. */
+/** pi: has extensions instead of hooks; ours asks `cordon hook pi`, and a thrown error blocks. */
 
 import { join } from 'node:path'
 import type { Host } from '../host/host.ts'

@@ -1,4 +1,7 @@
-/** Qwen Code: Claude Code's protocol with Gemini CLI's tools. It ignores a rewrite, so a command has to say itself that it runs in the sandbox. */
+/**
+ * Qwen Code: Claude Code's protocol with Gemini CLI's tools. It ignores rewrites, so its agent must write the wrapped
+ * command.
+ */
 
 import { dirname, join } from 'node:path'
 import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
@@ -44,7 +47,7 @@ const TOOLS: ToolTable = {
   get_goal: nothing,
   update_goal: nothing,
   exit_plan_mode: nothing,
-  // There is not a row for `tool_call`: what it calls may not come here again.
+  // `tool_call` has no row: its calls may not all arrive here.
 }
 
 export const qwen: Host<'qwen'> = {
@@ -71,7 +74,7 @@ export const qwen: Host<'qwen'> = {
       own: (home, env) => env.QWEN_HOME ?? join(home, '.qwen'),
     },
   },
-  // It sees the wrapped form that its agent has to write.
+  // It sees the wrapped form, which its agent writes.
   ownRules: {
     sources: ({ folders, home, env }) =>
       [
@@ -81,7 +84,7 @@ export const qwen: Host<'qwen'> = {
       ].map((file) => ({ file })),
     reader: async () => (await import('../../../agents/import/bracket-rules.ts')).qwenCommands,
   },
-  // It leaves out the worst of them, not LD_LIBRARY_PATH; `.qwen` is protected as a whole.
+  // It skips the worst variables, but not LD_LIBRARY_PATH; `.qwen` is fully protected.
   environment: ['.env'],
   parse(input) {
     expectEvent(input, 'PreToolUse')
@@ -164,7 +167,7 @@ export const qwen: Host<'qwen'> = {
       switchedOff: (place, settings) => {
         const system = place.env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json'
         const defaults = place.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH ?? join(dirname(system), 'system-defaults.json')
-        // Its own sandbox takes all hooks away; a project cannot switch that on.
+        // Its own sandbox disables all hooks; a project cannot enable it.
         const confined = ({ tools }: Json): string | null =>
           isObject(tools) && isObject(tools.executionSandbox)
             ? '"tools.executionSandbox", with which Qwen Code asks no hook'

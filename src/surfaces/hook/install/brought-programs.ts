@@ -1,4 +1,4 @@
-/** What a project brings along that a host runs by itself, outside every hook, once its person trusts the project. */
+/** Programs of a trusted project that a host runs on its own, outside every hook. */
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { HostInstall, Read } from '../host/host-install.ts'
 import type { InstallPlace } from '../host/install-place.ts'
 import { isOwnText } from './host-settings.ts'
 
-/** Each file with what in it runs something; our own hooks are none. */
+/** Each file with the part of it that runs something, except our own hooks. */
 export async function broughtPrograms(host: HostInstall, place: InstallPlace, read: Read): Promise<readonly string[]> {
   const own = host.file({ ...place, scope: 'project' })
   const found = await Promise.all(
@@ -46,7 +46,6 @@ async function settingsOf(text: string, name: string): Promise<unknown> {
   }
 }
 
-/** The names that a file of variables sets. */
 function variablesOf(text: string): Json {
   const names = text.matchAll(/^\s*(?:export\s+)?([A-Za-z_]\w*)\s*[=:]/gm)
   return Object.fromEntries([...names].map(([, name]) => [name, true]))

@@ -1,4 +1,4 @@
-/** Looks whether the hooks of the agents on this machine are in place and answer, for `cordon install` and `cordon doctor`. */
+/** Checks whether agents' hooks are installed and answer, for `cordon install` and `cordon doctor`. */
 
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -23,21 +23,24 @@ export interface AgentCheck {
   readonly scope: Scope
   readonly file: string
   /**
-   * `absent`: nothing of ours is there; `removed`: it was, and somebody took it out; `stale`: it is not what would be installed now;
-   * `silent`: it does not answer; `untried`: it answers, and whether the agent asks it is not known, because its program could not be
-   * started; `not installed`: it answers, and the agent's program is not there.
+   * `absent`: never installed; `removed`: somebody removed it; `stale`: an installation would write another text;
+   * `silent`: it does not answer; `untried`: it answers, but the agent's program could not be started to prove that it
+   * asks; `not installed`: it answers, but the agent's program is missing.
    */
   readonly status: 'works' | 'untried' | 'not installed' | 'absent' | 'removed' | 'stale' | 'silent'
   readonly detail: string
   readonly remedy: string | null
 }
 
-/** Whether a hook is in place and answers, as far as that can be known here. */
+/** Whether a hook is installed and answers, as far as known. */
 export function isInPlace({ status }: Pick<AgentCheck, 'status'>): boolean {
   return status === 'works' || status === 'untried' || status === 'not installed'
 }
 
-/** Starting the programs takes seconds each; without that, only what is installed is run. Checks every agent in both scopes; those without a hook of ours are `absent`. */
+/**
+ * Checks every agent in both scopes; agents without our hook are `absent`. Starting the programs takes seconds each;
+ * otherwise only the installed hooks are run.
+ */
 export async function checkAgents(
   place: Omit<InstallPlace, 'scope'>,
   read: Read,
@@ -75,7 +78,7 @@ export async function checkAgent(
   })
   try {
     const taken = planSettings(host, place, read, true)
-    // Claude Code's own denials can be left where the hook was taken out.
+    // Claude Code's own denials can remain after the hook was removed.
     if (taken.before === null || taken.before === taken.after || !isOwnText(taken.before)) {
       return wasInstalled
         ? check('removed', 'the hook was installed, and is not there any more', again)
@@ -122,13 +125,13 @@ export async function checkAgent(
   }
 }
 
-/** A variable of this shell with which every session that is started here has no hooks. */
+/** A variable of this shell that starts every session without hooks. */
 function offByVariable({ program, withoutHooks }: InstalledHost, { env }: InstallPlace): SwitchedOff | null {
   const by = hooksOff(withoutHooks, [], () => env)
   return by === null ? null : { detail: `${by} is set here, and ${program} then asks no hook`, remedy: `Unset ${by}.` }
 }
 
-/** Runs what is installed, and asks the program about it where that can be asked. */
+/** Runs the installed hook, and asks the program about it if possible. */
 async function testInstalled(host: InstalledHost, place: InstallPlace, program: string | null): Promise<SelfTest> {
   const test =
     'script' in host.test
@@ -139,7 +142,7 @@ async function testInstalled(host: InstalledHost, place: InstallPlace, program: 
   return { ok, detail: ok ? `${test.detail}; ${detail}` : detail }
 }
 
-/** What runs the hook and can be changed by the agent of a project; null when it is out of reach, or a package that is protected. */
+/** A program of the hook that a project's agent can change; null if out of reach, or a protected package. */
 export function programInside(
   { root, cordon }: Pick<InstallPlace, 'root' | 'cordon'>,
   own: string | null = ownPackage(machineFiles),
@@ -147,7 +150,6 @@ export function programInside(
   return cordon.find((path) => path.startsWith(`${root}/`) && !(own && path.startsWith(`${own}/`))) ?? null
 }
 
-/** The first program of that name on PATH, or null. */
 export function findProgram(name: string, path: string | undefined): string | null {
   for (const directory of (path ?? '').split(delimiter)) {
     if (!directory.startsWith('/')) continue
@@ -155,13 +157,13 @@ export function findProgram(name: string, path: string | undefined): string | nu
       accessSync(join(directory, name), constants.X_OK)
       return join(directory, name)
     } catch {
-      // The next one.
+      // Try the next folder.
     }
   }
   return null
 }
 
-/** Whether the hook itself is another one, or stands where another can put its own command in its place. */
+/** Whether the installed hook differs, or its folder lets another user replace it. */
 function whyStale({ before, after }: FileChange): string {
   const sorted = (text: string | null): string =>
     [...(text ?? '')]
@@ -188,7 +190,7 @@ function toldOf(program: string, tried: readonly Rehearsal[]): readonly string[]
   ]
 }
 
-/** Other hooks of the host before a call: of two that rewrite, the slower one's command runs. */
+/** Other hooks before a call: if two rewrite, the slower one wins. */
 function others(host: InstalledHost, place: InstallPlace, read: Read): readonly string[] {
   const found = otherHooks(host, place, read)
   return found.length === 0
@@ -198,7 +200,7 @@ function others(host: InstalledHost, place: InstallPlace, read: Read): readonly 
       ]
 }
 
-/** A sentence for each place with rules; those of a command line are only known to a hook that it started. */
+/** A sentence per place with rules; only a started hook knows rules of a command line. */
 export async function ownRulesTold(
   ownRules: OwnRules | undefined,
   { root, home, env }: Pick<InstallPlace, 'root' | 'home' | 'env'>,
@@ -216,12 +218,12 @@ export async function ownRulesTold(
   })
 }
 
-/** Looks through the settings of every scope, since each can switch the hooks of all; null when nothing speaks against ours. */
+/** Why our hook is disabled, in settings of any scope; null if enabled. */
 export function switchedOff(host: HostInstall, place: InstallPlace, read: Read): SwitchedOff | null {
   return host.switchedOff?.(place, (file) => settingsOf(file, read)) ?? null
 }
 
-/** Files of the host that hold hooks of others before a call. */
+/** Files with other hooks before a call. */
 function otherHooks({ others }: HostInstall, place: InstallPlace, read: Read): readonly string[] {
   if (!others) return []
   return [...new Set(others.files(place))].filter((file) => {
@@ -233,7 +235,7 @@ function otherHooks({ others }: HostInstall, place: InstallPlace, read: Read): r
   })
 }
 
-/** The settings in a file, which may hold comments; nothing when it cannot be read, which the host cannot either. */
+/** A file's settings, comments allowed; empty if unreadable, as for the host. */
 function settingsOf(file: string, read: Read): Json {
   try {
     const settings = parseSettings(read(file) ?? '{}')
