@@ -1,4 +1,4 @@
-/** Whose settings can be read as drafts of a manifest. */
+/** The agents whose settings can be converted to drafts of a manifest. */
 
 import { recordOf } from '../../system/json.ts'
 import { importClaude } from './claude.ts'
@@ -18,12 +18,12 @@ export const IMPORTERS: Readonly<Record<string, (settings: Settings) => Draft>> 
   vscode: importVscode,
 }
 
-/** Reads its settings. */
+/** Reads srt's settings. */
 function importSrt(settings: Settings): Draft {
   const out = new DraftWriter()
   const network = recordOf(settings.network)
   const files = recordOf(settings.filesystem)
-  // There a host is open to the whole process, or to nothing of it.
+  // A host there is open to the whole process, or not at all.
   for (const host of texts(network.allowedDomains, 'network.allowedDomains', out)) {
     out.add({ kind: 'host', use: 'commands', host }, { kind: 'host', use: 'web', host })
   }
@@ -38,7 +38,7 @@ function importSrt(settings: Settings): Draft {
     out.add(...pathRule('write', srtPath(path), 'allow', path))
     if (!/[*?]/.test(path)) out.add({ kind: 'write', verdict: 'allow', path: `${srtPath(path).replace(/\/$/, '')}/**` })
   }
-  // Nothing may be written there unless it is named.
+  // Only named paths are writable there.
   if (texts(files.allowWrite, 'filesystem.allowWrite', out).length === 0)
     out.add({ kind: 'write', verdict: 'deny', path: '**' })
   for (const name of ['allowUnixSockets', 'allowLocalBinding', 'allowAllUnixSockets']) {

@@ -1,4 +1,4 @@
-/** Makes a manifest of a draft: every entry is loaded by itself first, and what does not load is said instead of written. */
+/** Converts a draft to a manifest: each entry is loaded alone first, and failing ones become notes. */
 
 import { renderProblem } from '../../manifest/toml/problem.ts'
 import { loadPolicy } from '../../project/load/load.ts'
@@ -17,7 +17,7 @@ export interface ImportedManifest {
 
 type Tree = { [key: string]: unknown }
 
-/** The manifest of a draft, as text, with everything that could not be taken over. */
+/** The manifest as text, with everything that could not be converted. */
 export async function importManifest(draft: Draft, machine: Machine, files: Files): Promise<ImportedManifest> {
   const notes = [...draft.notes]
   const loading: Entry[] = []
@@ -34,7 +34,7 @@ export async function importManifest(draft: Draft, machine: Machine, files: File
   const settled = settleDoubts(loading)
   notes.push(...settled.notes)
   const kept = [...settled.entries]
-  // Entries that load alone can contradict each other; then the more permissive goes.
+  // Entries that load alone can contradict each other; then the more permissive is dropped.
   const order = { deny: 0, ask: 1, allow: 2 }
   const weight = (entry: Entry): number => {
     if (entry.kind === 'host') return entry.use === 'nobody' ? order.deny : order.allow
@@ -50,7 +50,7 @@ export async function importManifest(draft: Draft, machine: Machine, files: File
   return { text: asciiHidden(toml(treeOf([...whole, ...fitting, ...stillClosed(draft.entries, fitting)]))), notes }
 }
 
-/** What an eye does not see, or sees turned around, by its number: TOML reads the same, and a terminal shows it. */
+/** Escapes invisible and bidirectional characters: TOML reads the same, and a terminal shows them. */
 function asciiHidden(text: string): string {
   return text.replace(new RegExp(`(?!\\n)[${HIDDEN_CHARACTERS}]`, 'gu'), (found) => {
     const code = found.codePointAt(0)!
@@ -61,7 +61,7 @@ function asciiHidden(text: string): string {
 const PROJECT: Entry = { kind: 'read', verdict: 'allow', path: '**' }
 const READERS: ReadonlySet<string> = new Set(['read', 'glob', 'grep', 'list', 'ls'])
 
-/** Other agents read the project they work in without being told; a manifest that lists reads has to say so, unless something was said against it. */
+/** Other agents read their project by default; a manifest that lists reads must say so, unless a rule denies it. */
 function readsProject(wanted: readonly Entry[], kept: readonly Entry[]): boolean {
   const isAgainst = (entry: Entry): boolean =>
     (entry.kind === 'doubt' && entry.about === 'read') ||
@@ -70,7 +70,7 @@ function readsProject(wanted: readonly Entry[], kept: readonly Entry[]): boolean
   return lists && ![...wanted, ...kept].some(isAgainst)
 }
 
-/** A list of which nothing is left would be no list, and open what it closed. */
+/** An empty list would be omitted, and so open what it restricted. */
 function stillClosed(wanted: readonly Entry[], kept: readonly Entry[]): readonly Entry[] {
   const web = (entry: Entry): boolean => entry.kind === 'host' && entry.use === 'web'
   const writes = (entry: Entry): boolean => entry.kind === 'write' && entry.verdict !== 'deny'
@@ -105,7 +105,7 @@ function describe(entry: Entry): string {
   return `${kind} ${Object.values(rest).join(' ')}`
 }
 
-/** The object form of a manifest. */
+/** A manifest as an object. */
 function treeOf(entries: readonly Entry[]): Tree {
   const tree: Tree = { schema_version: 1 }
   const table = (...path: readonly string[]): Tree =>
@@ -168,12 +168,12 @@ function treeOf(entries: readonly Entry[]): Tree {
   return tree
 }
 
-/** Settings of several files can name a tool twice. */
+/** Several settings files can name a tool twice. */
 function strictest(known: unknown, verdict: 'allow' | 'ask' | 'deny'): string {
   return known === 'deny' || verdict === 'deny' ? 'deny' : known === 'ask' ? 'ask' : verdict
 }
 
-/** TOML of an object of tables, lists, texts, numbers and booleans. */
+/** TOML of tables, lists, texts, numbers and booleans. */
 function toml(tree: Tree, path: readonly string[] = []): string {
   const own = Object.entries(tree).filter(([, value]) => !isRecord(value))
   const lines = own.map(([name, value]) => `${key(name)} = ${literal(value)}`)

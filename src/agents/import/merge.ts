@@ -1,9 +1,9 @@
-/** Settings that an agent reads from several files, put together so that no denial of any of them is lost. */
+/** Merges an agent's settings files, keeping every denial. */
 
 import { isRecord, recordOf } from '../../system/json.ts'
 import type { Settings } from './rules.ts'
 
-/** Lists that add up over the files; of every other value that of the nearest file counts. */
+/** Lists that add up over files; for other values the nearest file wins. */
 const ADDED: Readonly<Record<string, readonly string[]>> = {
   'claude-code': [
     'permissions.allow',
@@ -19,7 +19,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
   gemini: ['excludeTools', 'tools.exclude'],
 }
 
-/** One settings object of several, the nearest first. */
+/** Merges settings, nearest first. */
 export function mergeSettings(agent: string, files: readonly Settings[]): Settings {
   const added = new Set(ADDED[agent] ?? [])
   return files.toReversed().reduce((far, near) => merged(far, near, added, ''), {})
@@ -37,7 +37,7 @@ function merged(far: Settings, near: Settings, added: ReadonlySet<string>, path:
   return result
 }
 
-/** What is not a list is kept as something that the importer will remark on. */
+/** A value that is not a list stays, for the importer to note. */
 function both(far: unknown, near: unknown): unknown {
   if (far === undefined) return near
   return Array.isArray(far) && Array.isArray(near) ? [...far, ...near] : [far, near].flat()

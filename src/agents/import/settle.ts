@@ -1,4 +1,7 @@
-/** Settles what a manifest would decide the other way round: there the most exact rule wins, elsewhere the strictest or the last. */
+/**
+ * Settles rules that a manifest would order differently: its most exact rule wins, elsewhere the strictest or the
+ * last.
+ */
 
 import type { Entry } from './draft.ts'
 
@@ -9,7 +12,7 @@ interface Settled {
 
 type Doubt = Entry & { readonly kind: 'doubt' }
 
-/** Levels of whole tools, by what their rules are about. */
+/** Levels of whole tools, by subject. */
 const ABOUT: Readonly<Record<string, Doubt['about']>> = {
   bash: 'command',
   read: 'read',
@@ -20,7 +23,7 @@ const ABOUT: Readonly<Record<string, Doubt['about']>> = {
   http: 'web',
 }
 
-/** Turns every allow that a doubt may be about into an ask. */
+/** Turns every allow that a doubt may match into an ask. */
 export function settleDoubts(entries: readonly Entry[]): Settled {
   const asked = entries.flatMap((entry): readonly Doubt[] =>
     entry.kind === 'level' && entry.verdict === 'ask' && Object.hasOwn(ABOUT, entry.tool)
@@ -43,7 +46,7 @@ export function settleDoubts(entries: readonly Entry[]): Settled {
   return { entries: settled, notes }
 }
 
-/** What an entry allows without asking; null when it allows nothing. */
+/** What an entry allows without asking, or null. */
 function allowedText(entry: Entry): { readonly about: Doubt['about']; readonly start: string } | null {
   if (entry.kind === 'command' && entry.verdict === 'allow') {
     return { about: 'command', start: entry.pattern.replace(/:\*$/, '') }
@@ -59,7 +62,7 @@ function mayMeet(a: string, b: string): boolean {
   return a.startsWith(b) || b.startsWith(a)
 }
 
-/** What is instead of a rule that closed something and did not load: whatever it may have been about asks. */
+/** Replaces a restricting rule that did not load: everything it may match asks. */
 export function inPlaceOf(lost: Entry): readonly Entry[] {
   if (!('verdict' in lost) || lost.verdict === 'allow') {
     return lost.kind === 'host' && lost.use === 'nobody' ? levels(['webfetch', 'http', 'websearch']) : []

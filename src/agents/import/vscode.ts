@@ -1,10 +1,10 @@
-/** VS Code's approvals of tools as a draft of a manifest: what it settles for commands, for MCP servers, and for everything. */
+/** Converts VS Code's tool approvals to a draft of a manifest: commands, MCP servers, and everything. */
 
 import { isRecord, recordOf } from '../../system/json.ts'
 import { type Draft, DraftWriter } from './draft.ts'
 import { commandRule, type Settings } from './rules.ts'
 
-/** A tool of a server as its settings name it. */
+/** A server's tool, as its settings name it. */
 const SERVER_TOOL = /^(?:mcp[_.])?([a-z0-9][a-z0-9-]{0,39})[/.]([A-Za-z0-9*][\w.*-]{0,99})$/
 
 export function importVscode(settings: Settings): Draft {
@@ -16,7 +16,7 @@ export function importVscode(settings: Settings): Draft {
     const approves = isRecord(level) ? level.approve : level
     if (rule.startsWith('/') || typeof approves !== 'boolean') {
       out.note(`chat.tools.terminal.autoApprove ${JSON.stringify(rule)} has no equivalent`)
-      // A rule that cannot be said must not leave open what it closed.
+      // A rule that cannot be expressed must not open what it restricted.
       if (approves === false) out.add({ kind: 'level', tool: 'bash', verdict: 'ask' })
     } else out.add(...commandRule(`${rule} *`, approves ? 'allow' : 'ask', rule))
   }
@@ -24,7 +24,7 @@ export function importVscode(settings: Settings): Draft {
     const [, server, tool] = SERVER_TOOL.exec(name) ?? []
     if (server === undefined || tool === undefined || typeof level !== 'boolean')
       out.note(`chat.tools.eligibleForAutoApproval ${JSON.stringify(name)} has no equivalent`)
-    // What may be approved by itself was approved by nobody: only the other way round it is a rule.
+    // A default approval is nobody's choice; only its opposite is a rule.
     else if (!level) out.add({ kind: 'server', server, tool, verdict: 'ask' })
   }
   for (const [server, entry] of Object.entries(recordOf(settings.servers ?? settings.mcpServers))) {

@@ -1,4 +1,4 @@
-/** What another MCP server said its tools are, kept by hash: a tool that changes afterwards is not the one that was accepted. */
+/** Hashes of MCP servers' tool definitions: a changed tool is not the accepted one. */
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -7,10 +7,10 @@ import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 
-/** A tool's definition as it was accepted. */
+/** A tool's accepted definition. */
 export interface DescriptionPin {
   readonly hash: string
-  /** The definition itself, so that a change can be shown. */
+  /** The definition, to show changes. */
   readonly text: string
 }
 
@@ -21,7 +21,7 @@ interface PinFile {
   readonly servers: Readonly<Record<string, Pins>>
 }
 
-/** The pins of one server in one project. */
+/** One server's pins in one project. */
 export class ServerPins {
   readonly #file: string
   readonly #lock: string
@@ -42,7 +42,7 @@ export class ServerPins {
     return Object.hasOwn(servers, this.#server) ? servers[this.#server]! : null
   }
 
-  /** Accepts tools as they are, beside those that were accepted before. */
+  /** Accepts tools in addition to earlier ones. */
   accept(pins: Pins): void {
     withLock(this.#lock, () => {
       const { servers } = this.#read()
@@ -56,7 +56,7 @@ export class ServerPins {
   }
 }
 
-/** The pin of a definition: order of fields does not matter, every field does. */
+/** The pin of a definition: every field counts, their order does not. */
 export function pinOf(definition: unknown): DescriptionPin {
   const text = canonicalJson(definition)
   return { text, hash: createHash('sha256').update(text).digest('hex') }
