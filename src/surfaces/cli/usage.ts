@@ -1,10 +1,13 @@
 /** The command table: one row per command, the source of help, completions and flags. */
 
 import type { Terminal } from '../terminal/terminal.ts'
+import type { Arguments } from './arguments.ts'
 
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
+  /** `argv` as the command's row defines it. Throws a UsageError for unknown flags and words. */
+  readonly args: Arguments
   /** Ends this process by a signal once everything is settled. */
   readonly endBy?: (signal: NodeJS.Signals) => void
   /** Reports that nothing was started, whatever the exit code: this process may serve others. */

@@ -1,12 +1,11 @@
 /** `cordon completions`: scripts for bash, zsh and fish, made from the command table. */
 
-import { oneOf, parseArguments } from '../arguments.ts'
-import { type CommandContext, type CommandRow, commandRow, commands, EXIT } from '../usage.ts'
+import { oneOf } from '../arguments.ts'
+import { type CommandContext, type CommandRow, commands, EXIT } from '../usage.ts'
 import { usageOf } from './help.ts'
 
 /** Prints the script for one shell. */
-export function run({ terminal, argv }: CommandContext): number {
-  const { words } = parseArguments(commandRow('completions')!, argv)
+export function run({ terminal, args: { words } }: CommandContext): number {
   const shell = oneOf(['bash', 'zsh', 'fish'], words[0], 'name one shell')
   terminal.out({ bash, zsh, fish }[shell]())
   return EXIT.ok

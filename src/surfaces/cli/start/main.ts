@@ -4,6 +4,7 @@ import { Fault, faultExit, messageOf } from '../../../system/fault.ts'
 import { version } from '../../../system/version.ts'
 import { redacted, redactedTerminal } from '../../terminal/redacted-terminal.ts'
 import { paint, processTerminal, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
+import { parseArguments } from '../arguments.ts'
 import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from '../usage.ts'
 import { crashCode } from './crash-code.ts'
 
@@ -104,7 +105,12 @@ export async function main(
     const wraps = own.includes('--json') && row.flags.some((flag) => flag.name === '--json' && flag.wraps)
     const printed: string[] = []
     const gathers = { ...terminal, out: (text: string) => void printed.push(text) }
-    const exit = await command.run({ terminal: wraps ? gathers : terminal, argv: rest, bare, ...ends })
+    const exit = await command.run({
+      ...{ terminal: wraps ? gathers : terminal, argv: rest, bare, ...ends },
+      get args() {
+        return parseArguments(row, rest)
+      },
+    })
     if (wraps) terminal.out(`${JSON.stringify({ ok: exit === EXIT.ok, exit, output: printed.join('') })}\n`)
     if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
     return exit

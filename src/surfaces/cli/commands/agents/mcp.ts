@@ -10,12 +10,11 @@ import { keepQuestion } from '../../../mcp/kept-question.ts'
 import type { ServerOptions } from '../../../mcp/served-project.ts'
 import { serveStdio } from '../../../mcp/stdio.ts'
 import { type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, parseArguments, textFlag } from '../../arguments.ts'
+import { type Arguments, textFlag } from '../../arguments.ts'
 import { rootFlag } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-export async function run({ terminal, argv, bare }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('mcp')!, argv)
+export async function run({ terminal, args, bare }: CommandContext): Promise<number> {
   const root = rootFlag(args) ?? process.cwd()
   const [verb, ...server] = args.words
   if (verb === 'wrap') {

@@ -14,9 +14,8 @@ import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/c
 import { readFile } from '../../../hook/install/placed-hook.ts'
 import type { Unseen } from '../../../hook/unseen-report.ts'
 import { paint, type Style, visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { cordonWords } from '../../cordon-words.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 import { hookStyle } from './install.ts'
 import { residentLine } from './resident.ts'
 
@@ -26,8 +25,7 @@ const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
   absent: 'red',
 }
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('doctor')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   if (args.flags.engines) return engines(terminal, args.flags.json === true)
   if (args.flags.fix) {
     const { repairMachine } = await import('./repair-machine.ts')

@@ -7,17 +7,16 @@ import { ancestorArguments, thisMachine } from '../../../../system/machine.ts'
 import { answerHook, blocked, type HookAnswer } from '../../../hook/answer-hook.ts'
 import { ANSWER_SECONDS } from '../../../hook/host/hook-command.ts'
 import { findHost, HOST_NAMES } from '../../../hook/hosts/hosts.ts'
-import { parseArguments, textFlag } from '../../arguments.ts'
+import { textFlag } from '../../arguments.ts'
 import { cordonWords } from '../../cordon-words.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 /** Larger inputs are not tool calls. */
 const MAX_INPUT = 64 * 1024 * 1024
 const INPUT_MS = 10_000
 
 /** Runs `cordon hook HOST` and `cordon hook run`. */
-export async function run({ terminal, argv, untouched }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('hook')!, argv)
+export async function run({ terminal, args, untouched }: CommandContext): Promise<number> {
   const [name = '', command, ...rest] = args.words
   const root = textFlag(args, 'root') ?? null
   if (name === 'run') {

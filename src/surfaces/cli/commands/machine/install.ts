@@ -16,13 +16,12 @@ import { unguardedLine, unguardedSessions } from '../../../hook/install/open-ses
 import { planInstall, planRemoval, readFile, removeHook, writeChange } from '../../../hook/install/placed-hook.ts'
 import { lineDiff } from '../../../terminal/line-diff.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments } from '../../arguments.ts'
+import { type Arguments, oneOf } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { cordonWords } from '../../cordon-words.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('install')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const agent = agentOf(args)
   const host = await installOf(agent)
   const place = placeOf(args)

@@ -4,12 +4,10 @@ import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { type Resident, residents, stopResident } from '../../../../system/residents.ts'
 import { visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 /** Runs `cordon resident status` and `cordon resident stop`. */
-export function run({ terminal, argv }: CommandContext): number {
-  const args = parseArguments(commandRow('resident')!, argv)
+export function run({ terminal, args }: CommandContext): number {
   const [word = 'status'] = args.words
   if (word !== 'status' && word !== 'stop') throw new UsageError('cordon resident takes status or stop')
   const found = residents(thisMachine().env, machineFiles.canonical(process.argv[1] ?? ''))

@@ -4,13 +4,12 @@ import { openSecrets } from '../../../../project/sign/keys.ts'
 import { requireSecretName } from '../../../../system/keychain-entry.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { oneOf } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const MAX_VALUE = 64 * 1024
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('secrets')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [given = 'list', name] = args.words
   const verb = oneOf(['list', 'set', 'remove'], given, 'name an action')
   const secrets = openSecrets(thisMachine())

@@ -6,13 +6,11 @@ import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { makeDirectories } from '../../../../system/state.ts'
 import { visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 import { type AccountFile, accountFiles, completionsOf, fileStatusOf, foundOnPath, isOnPath } from './account-files.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('setup')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const machine = thisMachine()
   const shell = basename(machine.env.SHELL ?? '')
   const wanted = wantedFiles(machine, shell)

@@ -12,15 +12,13 @@ import { thisMachine } from '../../../../system/machine.ts'
 import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/check.ts'
 import { readFile } from '../../../hook/install/placed-hook.ts'
 import { paint, type Style, type Terminal } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { cordonWords } from '../../cordon-words.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
 const LABEL = 11
 const MAX_REFUSALS = 5
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('status')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const machine = thisMachine()
   const standing = await projectStatusOf(machine, Date.now())
   const place = {

@@ -20,10 +20,9 @@ import { HOST_NAMES, type InstalledHost, installOf } from '../../../hook/hosts/h
 import { installedHooks } from '../../../hook/install/installed-hooks.ts'
 import { planRemoval, removeHook } from '../../../hook/install/placed-hook.ts'
 import { visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { cordonWords } from '../../cordon-words.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 import { accountFiles, fileStatusOf } from './account-files.ts'
 
 interface PlacedHook {
@@ -50,8 +49,7 @@ interface Folder {
   readonly kept: readonly string[]
 }
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('uninstall')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const machine = thisMachine()
   const removal = await planEverything(machine, args.flags['keep-record'] === true)
   const answer = (removed: boolean): void => {

@@ -18,14 +18,13 @@ import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { writeMade } from '../../../../system/made-file.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments } from '../../arguments.ts'
+import { oneOf } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { typedPort } from '../../one-off-flags.ts'
 import { openWritten } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('add')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [given, ...values] = args.words
   const kind = oneOf(['host', 'read', 'write', 'command', 'port', 'tool'], given, 'say what to add')
   if (values.length === 0) throw new UsageError(`say which: cordon add ${kind} ${EXAMPLES[kind]}`)

@@ -5,11 +5,9 @@ import { builtInBundles, bundleNames, describeBundle } from '../../../../run/ope
 import { wrapWords } from '../../../../scan/display-text.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('bundles')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [name] = args.words
   const bundles = builtInBundles()
   const chosen = name === undefined ? null : bundles.find((bundle) => bundle.tool === name)

@@ -11,16 +11,14 @@ import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Style, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { hintAtDraft, hintAtInit, manifestChoice, openInForce, printWarnings } from '../../open-policy.ts'
 import { requestedCall } from '../../requested-call.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
 export const VERDICT_STYLE: Record<Verdict, Style> = { allow: 'green', ask: 'yellow', deny: 'red' }
 export const VERDICT_EXIT: Record<Verdict, number> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny }
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('check')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   if (args.flags.batch) {
     const { BatchChecker } = await import('../../../../call/decide/batch.ts')
     return batch(terminal, new BatchChecker(thisMachine(), machineFiles, manifestChoice(args)))

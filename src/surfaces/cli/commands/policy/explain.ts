@@ -11,15 +11,13 @@ import type { CommandFact, ShellFacts, Word } from '../../../../shell/facts.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import type { Machine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { hintAtDraft, hintAtInit, openInForce } from '../../open-policy.ts'
 import { requestedCall } from '../../requested-call.ts'
 import { secretMask } from '../../secret-words.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 import { VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('explain')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const call = requestedCall(args)
   const opened = await openInForce(args, terminal, { unsigned: 'as-written' })
   if (!opened) return EXIT.usage

@@ -9,11 +9,10 @@ import {
 } from '../../../../project/answer-counts.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { commandText, oneOf, parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { commandText, oneOf } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-export function run({ terminal, argv }: CommandContext): number {
-  const args = parseArguments(commandRow('grants')!, argv)
+export function run({ terminal, args }: CommandContext): number {
   const [given = 'list', ...ids] = args.words
   const verb = oneOf(['list', 'suggest', 'revoke', 'prune'], given, 'name an action')
   if (verb !== 'revoke' && ids[0] !== undefined)

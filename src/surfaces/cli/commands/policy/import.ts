@@ -13,8 +13,8 @@ import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import type { RulePlace } from '../../../hook/host/host.ts'
 import { findHost } from '../../../hook/hosts/hosts.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments, textFlag } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { oneOf, textFlag } from '../../arguments.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
 /** Where each agent keeps settings, nearest first; all existing files count. */
 function placesOf(agent: string, machine: Machine): readonly string[] {
@@ -33,8 +33,7 @@ function rulePlace({ cwd, home, env }: Machine): RulePlace {
   return { home, env, folders: [cwd], commandLines: () => [] }
 }
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('import')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [name, given] = args.words
   const agent = oneOf(Object.keys(IMPORTERS), name, 'say whose settings')
   const machine = thisMachine()

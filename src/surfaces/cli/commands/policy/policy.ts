@@ -6,13 +6,12 @@ import { newSession } from '../../../../project/answers.ts'
 import { effectiveValues, lintManifest, renderEffective, renderProblem } from '../../../../project/problems.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments } from '../../arguments.ts'
+import { type Arguments, oneOf } from '../../arguments.ts'
 import { type Opened, openWritten } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 import { VERDICT_STYLE } from './check.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('policy')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [verb, ...rest] = args.words
   const chosen = oneOf(['show', 'test', 'lint', 'replay'], verb, 'name an action')
   const [extra] = rest.slice({ show: 0, lint: 0, test: 1, replay: rest.length }[chosen])

@@ -3,11 +3,10 @@
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments, textFlag } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { oneOf, textFlag } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-export async function run({ terminal, bare, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('review')!, argv)
+export async function run({ terminal, bare, args }: CommandContext): Promise<number> {
   const [given = 'log', profile] = args.words
   const verb = oneOf(['log', 'replay', 'model'], given, 'name an action')
   const machine = thisMachine()

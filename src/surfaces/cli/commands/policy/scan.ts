@@ -2,11 +2,9 @@
 
 import { scanText } from '../../../../scan/injection/injection.ts'
 import { linesOf } from '../../../../system/lines.ts'
-import { parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('scan')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   if (!args.flags.batch) {
     process.stdin.setEncoding('utf8')
     let text = ''

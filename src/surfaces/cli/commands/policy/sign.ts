@@ -15,14 +15,13 @@ import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import type { Machine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, parseArguments } from '../../arguments.ts'
+import type { Arguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { openWritten, printWarnings } from '../../open-policy.ts'
 import { describeSignature } from '../../sign-view.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('sign')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const opened = await openWritten(args, terminal)
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened

@@ -7,11 +7,10 @@ import { findRoot } from '../../../../project/place/root.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { oneOf } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-export function run({ terminal, argv }: CommandContext): number {
-  const args = parseArguments(commandRow('skills')!, argv)
+export function run({ terminal, args }: CommandContext): number {
   const [given = 'list', name, script] = args.words
   const verb = oneOf(['list', 'approve'], given, 'name an action')
   const machine = thisMachine()

@@ -5,15 +5,14 @@ import { openCustomTools } from '../../../../custom/tools.ts'
 import { type ToolRow, toolRows, trustTool, untrustTool } from '../../../../custom/trust.ts'
 import { createCordon, type Prompter, terminalPrompter } from '../../../../session/cordon.ts'
 import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments.ts'
+import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { type Opened, openWritten } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const VERBS = ['list', 'show', 'run', 'trust', 'untrust', 'trust-status'] as const
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('tools')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [given = 'list', name] = args.words
   const verb = oneOf(VERBS, given, 'name an action')
   const opened = await openWritten(args, terminal)

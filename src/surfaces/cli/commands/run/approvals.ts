@@ -6,14 +6,13 @@ import { answerWaiting, requestUnmasking } from '../../../../questions/waiting.t
 import { answerOf, askAtTerminal, askText } from '../../../../session/cordon.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments.ts'
+import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const MAX_MINUTES = 30 * 24 * 60
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('approvals')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [given = 'list', id] = args.words
   const verb = oneOf(['list', 'answer', 'show', 'allow', 'drop'], given, 'name an action')
   const machine = thisMachine()

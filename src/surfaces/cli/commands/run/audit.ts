@@ -12,12 +12,11 @@ import { machineFiles, requirePlainOutput } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { redacted } from '../../../terminal/redacted-terminal.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments.ts'
+import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { auditRow } from '../../audit-line.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('audit')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const verb = oneOf(['tail', 'query', 'verify', 'report'], args.words[0], 'name an action')
   const machine = thisMachine()
   const trail = openAuditTrail(machine)

@@ -6,17 +6,16 @@ import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { redacted } from '../../../terminal/redacted-terminal.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { parseArguments, textFlag } from '../../arguments.ts'
+import { textFlag } from '../../arguments.ts'
 import { auditRow } from '../../audit-line.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const HOUR_MS = 3_600_000
 const MOST_LINES = 2000
 /** Lines about the record itself. */
 const HIDDEN: ReadonlySet<string> = new Set(['session', 'checkpoint', 'rotated'])
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('log')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const hours = textFlag(args, 'hours') ?? '24'
   if (!/^\d{1,6}$/.test(hours)) throw new UsageError('--hours takes a number')
   const machine = thisMachine()

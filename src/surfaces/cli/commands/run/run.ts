@@ -32,7 +32,7 @@ import { type Arguments, parseArguments, textFlag } from '../../arguments.ts'
 import { type Opened, openInForce } from '../../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../../usage.ts'
 
-export async function run({ terminal, argv, endBy }: CommandContext): Promise<number> {
+export async function run({ terminal, argv, endBy }: Omit<CommandContext, 'args'>): Promise<number> {
   const { args, command } = splitCommand(argv)
   return runCommand({ terminal, args, command, ...(endBy && { endBy }) })
 }

@@ -8,17 +8,16 @@ import { resultText } from '../../../../call/tool-result.ts'
 import { askText, askView, createCordon, type Prompter, terminalPrompter } from '../../../../session/cordon.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { isTerminalDevice, paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { commandText, parseArguments } from '../../arguments.ts'
+import { commandText } from '../../arguments.ts'
 import { TOUR, TOUR_FILES, type TourPlace, type TourRan, type TourStep } from '../../tour.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
 /** Long enough to read a step, short enough for a tour of twenty seconds. */
 const PAUSE_MS = 1200
 /** Signals that end a tour early. */
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('try')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const person = isTerminalDevice(0) && isTerminalDevice(1) && !args.flags.yes
   const place = makePlace()
   const remove = () => rmSync(place.base, { recursive: true, force: true })

@@ -3,13 +3,12 @@
 import { type KeptCall, ProjectUndo, type ShownCall } from '../../../../run/undo.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { isTerminalDevice, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import type { Arguments } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const SHOWN = 20
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('undo')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const project = new ProjectUndo(thisMachine())
   if (args.flags.prune) {
     const removed = project.prune()
