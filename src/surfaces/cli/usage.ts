@@ -16,7 +16,7 @@ export interface CommandContext {
   readonly bare: Terminal
 }
 
-export { EXIT } from '../terminal/exit.ts'
+export { EXIT } from '../terminal/terminal.ts'
 
 export interface CommandRow {
   readonly name: string

@@ -6,9 +6,8 @@ import { PASSED_SIGNALS } from '../../run/open-backend.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { EXIT } from '../terminal/exit.ts'
 import { leaveStreamsAlone } from '../terminal/passed-streams.ts'
-import { isTerminalDevice, type Terminal, visible, visibleLines } from '../terminal/terminal.ts'
+import { EXIT, isTerminalDevice, type Terminal, visible, visibleLines } from '../terminal/terminal.ts'
 
 const KEY = /^([0-9a-f]{12})(?:\.([0-9a-f]{8}))?(\+undo)?(\+read)?$/
 

@@ -57,6 +57,7 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
   }
 }
 
+/** Not an answer: repeats the question with nothing folded or masked. */
 const SHOW = { kind: 'show', label: 'show everything first' }
 
 /** The form of an ask: the answer, and beside it what some answers take. */

@@ -5,6 +5,9 @@ import { Fault } from '../../system/fault.ts'
 
 export { visible, visibleLines } from '../../scan/visible-text.ts'
 
+/** Exit codes of the program. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, ask: 3, deny: 4, fault: 125, refused: 126, notFound: 127 } as const
+
 export interface Terminal {
   readonly out: (text: string) => void
   readonly err: (text: string) => void

@@ -11,6 +11,7 @@ declare const STARTS: Readonly<Record<string, string>>
 /** Provided by CommonJS. */
 declare const require: (name: string) => unknown
 
+// Older versions would fail later, with a less clear error.
 if (Number.parseInt(process.versions.node, 10) < 22) {
   process.stderr.write(`cordon: needs Node.js 22.18 or newer, and this is ${process.version}\n`)
   process.exit(125)

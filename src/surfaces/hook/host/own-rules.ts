@@ -34,7 +34,8 @@ export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): P
   const denials = await Promise.all(
     found.map(async ({ from, text }) => {
       const words = (await wordsOf(text, from, read)).filter(({ said }) => !ownRules.ours?.has(said))
-      const folders = [root, cwd, ...(from.startsWith('/') ? [dirname(dirname(from))] : [])]
+      // `.claude/settings.json` belongs to the folder that contains `.claude`.
+  const folders = [root, cwd, ...(from.startsWith('/') ? [dirname(dirname(from))] : [])]
       const { reads, writes, unread } = pathDenialsOf(words, from, { home, folders: [...new Set(folders)] })
       return { reads, writes, commands: denialsOf([...words, ...unread], from, ownRules.lastWins ?? false) }
     }),

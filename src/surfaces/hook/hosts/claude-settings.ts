@@ -76,6 +76,7 @@ function isA(kind: Kind, value: unknown): boolean {
   return typeof value === kind
 }
 
+/** One malformed hook disables every hook of the file. */
 function whyMalformed(hooks: unknown): string | null {
   if (!isObject(hooks)) return '"hooks" is not an object'
   for (const [event, rows] of Object.entries(hooks)) {

@@ -7,35 +7,24 @@ import { type Host, isObject, type Json, object, optionalText, ProtocolError, te
 import type { InstallPlace } from '../host/install-place.ts'
 import { composes, trims } from '../host/path-readings.ts'
 import { quote } from '../host/sandboxed-command.ts'
-import {
-  callsOf,
-  delegates,
-  edits,
-  fetches,
-  nothing,
-  originOf,
-  reads,
-  shell,
-  type ToolRow,
-  type ToolTable,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 
-const TOOLS: ToolTable = {
-  run_commands: (input) => shell()({ command: joined(input) }),
-  read_files: each('files', reads('path')),
+const TOOLS: rows.ToolTable = {
+  run_commands: (input) => rows.shell()({ command: joined(input) }),
+  read_files: each('files', rows.reads('path')),
   search_codebase: () => [{ kind: 'search', path: '.' }],
-  editor: edits('path'),
-  fetch_web_content: each('requests', fetches),
-  ask_question: nothing,
+  editor: rows.edits('path'),
+  fetch_web_content: each('requests', rows.fetches),
+  ask_question: rows.nothing,
   // Their actions arrive here as well.
-  spawn_agent: delegates,
-  team_spawn_teammate: delegates,
-  team_run_task: delegates,
+  spawn_agent: rows.delegates,
+  team_spawn_teammate: rows.delegates,
+  team_run_task: rows.delegates,
   ...Object.fromEntries(
     ['shutdown_teammate', 'status', 'task', 'cancel_run', 'list_runs', 'await_runs', 'send_message', 'broadcast']
       .concat(['read_mailbox', 'mission_log', 'cleanup', 'create_outcome', 'attach_outcome_fragment'])
       .concat(['review_outcome_fragment', 'finalize_outcome', 'list_outcomes'])
-      .map((name) => [`team_${name}`, nothing]),
+      .map((name) => [`team_${name}`, rows.nothing]),
   ),
 }
 
@@ -48,7 +37,7 @@ function joined(input: Json): string {
   return list.join('\n')
 }
 
-function each(name: string, row: ToolRow): ToolRow {
+function each(name: string, row: rows.ToolRow): rows.ToolRow {
   return (input) => {
     const list = input[name]
     if (!Array.isArray(list) || !list.every(isObject)) throw new ProtocolError(`"${name}" is not a list of objects`)
@@ -93,7 +82,7 @@ export const cline: Host<'cline'> = {
     return {
       tool,
       given,
-      calls: callsOf(TOOLS, tool, given),
+      calls: rows.callsOf(TOOLS, tool, given),
       session: optionalText(input, 'taskId'),
       cwd: project,
       project,
@@ -135,7 +124,7 @@ export const cline: Host<'cline'> = {
         session: optionalText(input, 'taskId'),
         project: rootOf(input),
         value: result.output,
-        origin: originOf(TOOLS, tool, result.input),
+        origin: rows.originOf(TOOLS, tool, result.input),
         command: ranCommands(result.input),
         canReplace: false,
       }

@@ -6,40 +6,24 @@ import { join } from 'node:path'
 import { HOOK_TIMEOUT_SECONDS } from '../host/hook-command.ts'
 import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../host/path-readings.ts'
-import {
-  callsOf,
-  delegates,
-  edits,
-  fetches,
-  foreign,
-  globs,
-  lists,
-  nothing,
-  originOf,
-  reads,
-  searches,
-  searchesWeb,
-  shell,
-  type ToolTable,
-  writes,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 
-const TOOLS: ToolTable = {
-  Shell: shell('cwd', 'working_directory'),
-  Read: reads('file_path', 'path', 'target_file'),
-  Write: writes('file_path', 'path', 'target_file'),
-  StrReplace: edits('file_path', 'path', 'target_file'),
-  Edit: edits('file_path', 'path', 'target_file'),
-  Delete: writes('file_path', 'path', 'target_file'),
-  TabRead: reads('file_path', 'path', 'target_file'),
-  TabWrite: edits('file_path', 'path', 'target_file'),
-  LS: lists('path', 'target_directory'),
-  Glob: globs('path', 'target_directory'),
-  Grep: searches('path'),
-  WebFetch: fetches,
-  WebSearch: searchesWeb,
-  Task: delegates,
-  TodoWrite: nothing,
+const TOOLS: rows.ToolTable = {
+  Shell: rows.shell('cwd', 'working_directory'),
+  Read: rows.reads('file_path', 'path', 'target_file'),
+  Write: rows.writes('file_path', 'path', 'target_file'),
+  StrReplace: rows.edits('file_path', 'path', 'target_file'),
+  Edit: rows.edits('file_path', 'path', 'target_file'),
+  Delete: rows.writes('file_path', 'path', 'target_file'),
+  TabRead: rows.reads('file_path', 'path', 'target_file'),
+  TabWrite: rows.edits('file_path', 'path', 'target_file'),
+  LS: rows.lists('path', 'target_directory'),
+  Glob: rows.globs('path', 'target_directory'),
+  Grep: rows.searches('path'),
+  WebFetch: rows.fetches,
+  WebSearch: rows.searchesWeb,
+  Task: rows.delegates,
+  TodoWrite: rows.nothing,
 }
 
 /** Events that ask for a permission, each with its way to read the call. */
@@ -77,7 +61,7 @@ export const cursor: Host<'cursor'> = {
     return {
       tool,
       given,
-      calls: isServers(tool) ? foreign(tool) : callsOf(TOOLS, tool, given),
+      calls: isServers(tool) ? rows.foreign(tool) : rows.callsOf(TOOLS, tool, given),
       session: optionalText(input, 'conversation_id'),
       cwd: optionalText(input, 'cwd') || null,
       project: projectOf(input, env),
@@ -103,7 +87,7 @@ export const cursor: Host<'cursor'> = {
         session: optionalText(input, 'conversation_id'),
         project: projectOf(input, env),
         value: fromJson(input.tool_output),
-        origin: isServers(tool) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
+        origin: isServers(tool) ? 'outside' : rows.originOf(TOOLS, tool, input.tool_input),
         // Untested with the real program: the reported command may not be the one that ran.
         command: null,
         canReplace: isServers(tool),

@@ -18,57 +18,28 @@ import {
 } from '../host/host.ts'
 import type { InstallPlace } from '../host/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../host/path-readings.ts'
-import {
-  callsOf,
-  delegates,
-  edits,
-  fetchesFromPrompt,
-  globs,
-  lists,
-  loadsSkill,
-  narrowedSearch,
-  nothing,
-  originOf,
-  ranCommand,
-  reads,
-  readsMany,
-  searches,
-  searchesWeb,
-  serverTool,
-  shell,
-  type ToolTable,
-  writes,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 
-const TOOLS: ToolTable = {
-  run_shell_command: shell('dir_path', 'directory'),
-  read_file: reads('file_path', 'absolute_path', 'path'),
-  read_many_files: readsMany('include', 'paths'),
-  write_file: writes('file_path', 'path'),
-  replace: edits('file_path', 'path'),
-  list_directory: lists('dir_path', 'path'),
-  glob: globs('dir_path', 'path'),
-  grep_search: searches('dir_path', 'path'),
-  search_file_content: searches('dir_path', 'path'),
-  web_fetch: fetchesFromPrompt('web_fetch'),
-  google_web_search: searchesWeb,
-  write_todos: nothing,
-  update_topic: nothing,
-  complete_task: nothing,
-  list_background_processes: nothing,
-  read_background_output: nothing,
-  tracker_create_task: nothing,
-  tracker_update_task: nothing,
-  tracker_get_task: nothing,
-  tracker_list_tasks: nothing,
-  tracker_add_dependency: nothing,
-  tracker_visualize: nothing,
-  ask_user: nothing,
-  enter_plan_mode: nothing,
-  exit_plan_mode: nothing,
-  activate_skill: loadsSkill,
+const TOOLS: rows.ToolTable = {
+  run_shell_command: rows.shell('dir_path', 'directory'),
+  read_file: rows.reads('file_path', 'absolute_path', 'path'),
+  read_many_files: rows.readsMany('include', 'paths'),
+  write_file: rows.writes('file_path', 'path'),
+  replace: rows.edits('file_path', 'path'),
+  list_directory: rows.lists('dir_path', 'path'),
+  glob: rows.globs('dir_path', 'path'),
+  grep_search: rows.searches('dir_path', 'path'),
+  search_file_content: rows.searches('dir_path', 'path'),
+  web_fetch: rows.fetchesFromPrompt('web_fetch'),
+  google_web_search: rows.searchesWeb,
+  activate_skill: rows.loadsSkill,
   // A sub-agent's actions arrive here as well.
-  invoke_agent: delegates,
+  invoke_agent: rows.delegates,
+  ...rows.inert(
+    'write_todos update_topic complete_task list_background_processes read_background_output tracker_create_task',
+    'tracker_update_task tracker_get_task tracker_list_tasks tracker_add_dependency tracker_visualize ask_user',
+    'enter_plan_mode exit_plan_mode',
+  ),
 }
 
 const SEARCHES: ReadonlySet<string> = new Set(['grep_search', 'search_file_content'])
@@ -123,8 +94,8 @@ export const gemini: Host<'gemini'> = {
       given,
       // Servers choose their tools' names, so a known name of a server's tool means nothing.
       ...(fromServer
-        ? { calls: serverTool(tool.startsWith('mcp_') ? tool : `mcp_${tool}`, given, namedByServer(input)) }
-        : narrowedSearch(SEARCHES, 'include_pattern', tool, given, callsOf(TOOLS, tool, given))),
+        ? { calls: rows.serverTool(tool.startsWith('mcp_') ? tool : `mcp_${tool}`, given, namedByServer(input)) }
+        : rows.narrowedSearch(SEARCHES, 'include_pattern', tool, given, rows.callsOf(TOOLS, tool, given))),
       session: optionalText(input, 'session_id'),
       cwd: text(input, 'cwd'),
       project: env.GEMINI_PROJECT_DIR ?? null,
@@ -172,8 +143,8 @@ export const gemini: Host<'gemini'> = {
         project: env.GEMINI_PROJECT_DIR ?? null,
         // The text for the person is not the model's.
         value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
-        origin: isServers(input) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
-        command: tool === 'run_shell_command' && !isServers(input) ? ranCommand(input.tool_input) : null,
+        origin: isServers(input) ? 'outside' : rows.originOf(TOOLS, tool, input.tool_input),
+        command: tool === 'run_shell_command' && !isServers(input) ? rows.ranCommand(input.tool_input) : null,
         canReplace: true,
       }
     },
@@ -193,7 +164,7 @@ export const gemini: Host<'gemini'> = {
     ] = await Promise.all([import('../host/forms.ts'), import('./gemini-settings.ts'), import('./gemini-editor.ts')])
     const user = ({ home, env }: InstallPlace): string => join(env.GEMINI_CLI_HOME ?? home, '.gemini/settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.gemini/settings.json')
-    const rows = groupedRows(
+    const put = groupedRows(
       { BeforeTool: 'call', AfterTool: 'result', BeforeAgent: ({ call }) => `${TELLS_WORDS}${call}` },
       { comments: true, check: checkGemini, timeout: HOOK_TIMEOUT_SECONDS * 1000 },
     )
@@ -203,7 +174,7 @@ export const gemini: Host<'gemini'> = {
       brings: { '.gemini/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'] },
       file: (place) => (place.scope === 'user' ? user(place) : project(place)),
       edit: (text, commands, place, original) => {
-        const edited = rows(text, commands, place, original)
+        const edited = put(text, commands, place, original)
         return commands === null || edited === null ? edited : withoutLocalEnv(edited)
       },
       missed: 'Gemini CLI finds a project’s hooks from the project’s own folder alone',

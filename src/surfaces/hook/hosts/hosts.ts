@@ -15,6 +15,7 @@ export function findHost(name: string): Host<HostName> | null {
   return HOSTS.find((host) => host.name === name) ?? null
 }
 
+/** The host that sent an input: some hosts also run another host's hooks. */
 export function speakerOf(host: Host, input: Json): Host {
   return HOSTS.find(({ borrows }) => borrows?.(host.name, input)) ?? host
 }

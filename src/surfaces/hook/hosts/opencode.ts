@@ -4,49 +4,27 @@ import { join, resolve } from 'node:path'
 import type { Host, RulePlace } from '../host/host.ts'
 import type { HostInstall } from '../host/host-install.ts'
 import { hookRoot } from '../host/install-place.ts'
-import {
-  asksServer,
-  delegates,
-  edits,
-  expanding,
-  fetches,
-  globs,
-  lists,
-  loadsSkill,
-  nothing,
-  patches,
-  reads,
-  searches,
-  searchesWeb,
-  shell,
-  type ToolTable,
-  writes,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 import { pluginHost } from './plugin-host.ts'
 
-const TOOLS: ToolTable = {
-  bash: shell('workdir'),
-  read: reads('filePath', 'path'),
-  write: writes('filePath', 'path'),
-  edit: edits('filePath', 'path'),
-  multiedit: edits('filePath', 'path'),
-  patch: patches('patchText', 'patch'),
-  apply_patch: patches('patchText', 'patch'),
-  glob: globs('path'),
-  grep: searches('path'),
-  list: lists('path'),
-  lsp: asksServer('filePath', 'path'),
-  webfetch: fetches,
-  websearch: searchesWeb,
-  task: expanding(delegates, 'prompt', 'command'),
-  skill: loadsSkill,
-  todowrite: nothing,
-  todoread: nothing,
-  question: nothing,
-  plan_enter: nothing,
-  plan_exit: nothing,
-  // An invalid call of the model. `batch` has no row: its calls may not all arrive here.
-  invalid: nothing,
+const TOOLS: rows.ToolTable = {
+  bash: rows.shell('workdir'),
+  read: rows.reads('filePath', 'path'),
+  write: rows.writes('filePath', 'path'),
+  edit: rows.edits('filePath', 'path'),
+  multiedit: rows.edits('filePath', 'path'),
+  patch: rows.patches('patchText', 'patch'),
+  apply_patch: rows.patches('patchText', 'patch'),
+  glob: rows.globs('path'),
+  grep: rows.searches('path'),
+  list: rows.lists('path'),
+  lsp: rows.asksServer('filePath', 'path'),
+  webfetch: rows.fetches,
+  websearch: rows.searchesWeb,
+  task: rows.expanding(rows.delegates, 'prompt', 'command'),
+  skill: rows.loadsSkill,
+  // `invalid` is a wrong call of the model. `batch` has no row: its calls may not all arrive here.
+  ...rows.inert('todowrite todoread question plan_enter plan_exit invalid'),
 }
 
 export const opencode: Host<'opencode'> = pluginHost(

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import type { Host } from '../host/host.ts'
 import type { HostInstall } from '../host/host-install.ts'
 import { hookRoot } from '../host/install-place.ts'
-import { edits, globs, lists, reads, searches, shell, type ToolTable, writes } from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 import { pluginHost } from './plugin-host.ts'
 
-const TOOLS: ToolTable = {
-  bash: shell(),
-  read: reads('path', 'file_path'),
-  write: writes('path', 'file_path'),
-  edit: edits('path', 'file_path'),
-  grep: searches('path'),
-  find: globs('path'),
-  ls: lists('path'),
+const TOOLS: rows.ToolTable = {
+  bash: rows.shell(),
+  read: rows.reads('path', 'file_path'),
+  write: rows.writes('path', 'file_path'),
+  edit: rows.edits('path', 'file_path'),
+  grep: rows.searches('path'),
+  find: rows.globs('path'),
+  ls: rows.lists('path'),
 }
 
 export const pi: Host<'pi'> = pluginHost(

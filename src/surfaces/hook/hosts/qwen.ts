@@ -7,47 +7,24 @@ import { dirname, join } from 'node:path'
 import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
 import type { InstallPlace } from '../host/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../host/path-readings.ts'
-import {
-  callsOf,
-  delegates,
-  edits,
-  expanding,
-  fetches,
-  globs,
-  lists,
-  loadsSkill,
-  nothing,
-  originOf,
-  ranCommand,
-  reads,
-  searches,
-  searchesWeb,
-  shell,
-  type ToolTable,
-  writes,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 
-const TOOLS: ToolTable = {
-  run_shell_command: shell('directory', 'dir_path'),
-  read_file: reads('file_path', 'absolute_path', 'path'),
-  write_file: writes('file_path', 'path'),
-  edit: edits('file_path', 'path'),
-  replace: edits('file_path', 'path'),
-  notebook_edit: edits('notebook_path'),
-  list_directory: lists('path', 'dir_path'),
-  glob: globs('path', 'dir_path'),
-  grep_search: searches('path', 'dir_path'),
-  web_fetch: fetches,
-  web_search: searchesWeb,
-  agent: delegates,
-  list_agents: nothing,
-  skill: expanding(loadsSkill, 'args'),
-  tool_search: nothing,
-  todo_write: nothing,
-  get_goal: nothing,
-  update_goal: nothing,
-  exit_plan_mode: nothing,
+const TOOLS: rows.ToolTable = {
+  run_shell_command: rows.shell('directory', 'dir_path'),
+  read_file: rows.reads('file_path', 'absolute_path', 'path'),
+  write_file: rows.writes('file_path', 'path'),
+  edit: rows.edits('file_path', 'path'),
+  replace: rows.edits('file_path', 'path'),
+  notebook_edit: rows.edits('notebook_path'),
+  list_directory: rows.lists('path', 'dir_path'),
+  glob: rows.globs('path', 'dir_path'),
+  grep_search: rows.searches('path', 'dir_path'),
+  web_fetch: rows.fetches,
+  web_search: rows.searchesWeb,
+  agent: rows.delegates,
+  skill: rows.expanding(rows.loadsSkill, 'args'),
   // `tool_call` has no row: its calls may not all arrive here.
+  ...rows.inert('list_agents tool_search todo_write get_goal update_goal exit_plan_mode'),
 }
 
 export const qwen: Host<'qwen'> = {
@@ -94,7 +71,7 @@ export const qwen: Host<'qwen'> = {
     return {
       tool,
       given,
-      calls: callsOf(TOOLS, tool, given),
+      calls: rows.callsOf(TOOLS, tool, given),
       session: optionalText(input, 'session_id'),
       cwd,
       project: cwd,
@@ -141,8 +118,8 @@ export const qwen: Host<'qwen'> = {
         session: optionalText(input, 'session_id'),
         project: text(input, 'cwd'),
         value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
-        origin: originOf(TOOLS, tool, input.tool_input),
-        command: tool === 'run_shell_command' ? ranCommand(input.tool_input) : null,
+        origin: rows.originOf(TOOLS, tool, input.tool_input),
+        command: tool === 'run_shell_command' ? rows.ranCommand(input.tool_input) : null,
         canReplace: false,
       }
     },

@@ -6,14 +6,13 @@ import { reviewedWorstCase } from '../../../../policy/review.ts'
 import { worstCaseOf } from '../../../../policy/worst-case.ts'
 import { withAnswers } from '../../../../project/answers.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
-import { coverSecrets } from '../../../../scan/redact/redact.ts'
+import { coverSecrets, createRedactor, MASK } from '../../../../scan/redact/redact.ts'
 import type { CommandFact, ShellFacts, Word } from '../../../../shell/facts.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import type { Machine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
 import { hintAtDraft, hintAtInit, openInForce } from '../../open-policy.ts'
 import { requestedCall } from '../../requested-call.ts'
-import { secretMask } from '../../secret-words.ts'
 import { type CommandContext, EXIT } from '../../usage.ts'
 import { VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
 
@@ -192,4 +191,37 @@ function verdict(terminal: Terminal, { decision }: { readonly decision: PartDeci
 
 function sources(part: PartDecision): string {
   return part.rules.length > 0 ? `(${visible(part.rules.map((rule) => rule.source).join(', '))})` : ''
+}
+
+function secretMask(facts: ShellFacts | null): (text: string) => string {
+  const plain = createRedactor()
+  const secrets = new Set(facts?.commands.flatMap((fact) => secretsAmong(wordsOf(fact), plain.find)))
+  const redactor = secrets.size === 0 ? plain : createRedactor(secrets)
+  // A short value is masked only as a whole word: elsewhere it may be part of anything.
+  return (text) => (secrets.has(text) ? MASK : redactor.redact(text))
+}
+
+function wordsOf({ argv, assignments }: CommandFact): string[][] {
+  const set = assignments.map(({ name, value }) => [name, '=', value?.values?.[0] ?? value?.text ?? ''])
+  return [...set, argv.map((word) => word.values?.[0] ?? word.text)]
+}
+
+function secretsAmong(texts: readonly string[][], find: ReturnType<typeof createRedactor>['find']): string[] {
+  return texts.flatMap((words) => {
+    let line = ''
+    const starts = words.map((word) => {
+      if (line !== '' && word !== '=' && !line.endsWith('=')) line += ' '
+      const quote = /[\s'"]/.test(word) ? '"' : ''
+      const start = line.length + quote.length
+      line += quote + word + quote
+      return start
+    })
+    const spans = find(line)
+    return words.flatMap((word, index) =>
+      spans.flatMap(({ start, end }) => {
+        const part = word.slice(Math.max(0, start - starts[index]!), Math.max(0, end - starts[index]!))
+        return part === '' ? [] : [part]
+      }),
+    )
+  })
 }

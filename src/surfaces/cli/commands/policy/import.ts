@@ -1,10 +1,9 @@
 /** `cordon import`: converts another agent's permission settings to a manifest that allows no more. */
 
 import { dirname, join } from 'node:path'
-import { IMPORTERS } from '../../../../agents/import/agents.ts'
+import { IMPORTERS, mergeSettings } from '../../../../agents/import/agents.ts'
 import { RULE_FILES } from '../../../../agents/import/codex.ts'
 import { importManifest } from '../../../../agents/import/manifest.ts'
-import { mergeSettings } from '../../../../agents/import/merge.ts'
 import { parseToml } from '../../../../agents/import/toml.ts'
 import { Fault, messageOf } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'

@@ -44,7 +44,7 @@ function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number
   return EXIT.ok
 }
 
-/** The chosen calls, in the order of restoring. */
+/** `2026-03-01 09:05:00`, in local time. */
 function localTime(iso: string): string {
   const at = new Date(iso)
   const two = (value: number) => String(value).padStart(2, '0')
@@ -52,7 +52,7 @@ function localTime(iso: string): string {
   return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`
 }
 
-/** The calls that are meant, in the order in which they are restored. */
+/** The chosen calls, in the order of restoring. */
 function choose(project: ProjectUndo, { flags, words }: Arguments): KeptCall[] {
   const [id] = words
   if (flags.redo) {
