@@ -272,6 +272,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   }
 }
 
+/** The policy of a hook without a manifest (M3). */
 function contained(loaded: LoadedPolicy): LoadedPolicy {
   return { ...loaded, policy: { ...loaded.policy, mode: { ...loaded.policy.mode, value: 'contained' } } }
 }

@@ -32,6 +32,7 @@ export function rootFlag(args: Arguments): string | null {
   return root
 }
 
+/** Opens the policy in force; `unsigned` decides on an unsigned manifest. Null after printing the problem. */
 export async function openInForce(
   args: Arguments,
   terminal: Terminal,

@@ -35,7 +35,7 @@ export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): P
     found.map(async ({ from, text }) => {
       const words = (await wordsOf(text, from, read)).filter(({ said }) => !ownRules.ours?.has(said))
       // `.claude/settings.json` belongs to the folder that contains `.claude`.
-  const folders = [root, cwd, ...(from.startsWith('/') ? [dirname(dirname(from))] : [])]
+      const folders = [root, cwd, ...(from.startsWith('/') ? [dirname(dirname(from))] : [])]
       const { reads, writes, unread } = pathDenialsOf(words, from, { home, folders: [...new Set(folders)] })
       return { reads, writes, commands: denialsOf([...words, ...unread], from, ownRules.lastWins ?? false) }
     }),

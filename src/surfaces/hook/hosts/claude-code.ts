@@ -75,6 +75,7 @@ function runsSlash(input: Json): ReturnType<rows.ToolRow> {
   return rows.loadsSkill({ name: text(input, 'command').trim().split(/\s/)[0]!.replace(/^\//, '') })
 }
 
+/** A prompt for later. A durable one outlives the session, so this agent may not set it. */
 function schedules(input: Json): ReturnType<rows.ToolRow> {
   if (input.durable !== undefined && input.durable !== false) return rows.foreign('CronCreate')
   const prompt = optionalText(input, 'prompt') ?? ''

@@ -122,6 +122,7 @@ async function withDeadline<T>(ms: number, work: Promise<T>): Promise<T> {
   }
 }
 
+/** The init's command line: started by descriptor, with descriptor numbers as its only words. */
 const INIT = /^\/proc\/self\/fd\/\d+\0(?:[a-z]?\d+\0){2,8}$/
 
 /**

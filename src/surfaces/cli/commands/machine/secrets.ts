@@ -30,6 +30,7 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
     terminal.out(`removed ${visible(name)}\n`)
     return EXIT.ok
   }
+  // Check the name before the person types a value.
   requireSecretName(name)
   const value = process.stdin.isTTY
     ? await typedUnseen(terminal, `The value of ${name} (it is not shown): `)

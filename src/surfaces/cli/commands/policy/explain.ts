@@ -169,6 +169,7 @@ function partLines(terminal: Terminal, part: PartDecision, indent: string): stri
   ]
 }
 
+/** One cell per word as bash sees it, with unknown parts in angle brackets. */
 function words(terminal: Terminal, fact: CommandFact, mask: Drawing['mask']): string {
   const assignments = fact.assignments
     .filter((assignment) => assignment.scope === 'command' || fact.argv.length === 0)

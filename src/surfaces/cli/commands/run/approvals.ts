@@ -97,6 +97,7 @@ function tell(terminal: Terminal, machine: Machine, ask: OpenAsk, answer: Omit<G
   return problem === null ? EXIT.ok : EXIT.failed
 }
 
+/** Allows without the full prompt: one choice for a time, or this call once. */
 async function allow(terminal: Terminal, machine: Machine, args: Arguments, ask: OpenAsk): Promise<number> {
   const minutes = number(textFlag(args, 'minutes') ?? '60', MAX_MINUTES, '--minutes')
   const grants = grantsOf(ask)
