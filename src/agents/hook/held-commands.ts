@@ -16,10 +16,7 @@ export interface HeldCommand {
   readonly reason: string
 }
 
-/**
- * All of them, for hosts that insert files and output before asking a hook. Without a judge, blocks whatever would
- * need one, with the given reason.
- */
+/** Blocks everything that would need a judge if `judge` is the reason why there is none. */
 export function heldCommands(
   judge: HookJudge | string,
   root: string,

@@ -9,9 +9,7 @@ import type { HookMemory, HookSessionKey } from './session.ts'
 /** The session's earlier calls, for its next one. */
 export type HostHistory = CallHistory & {
   readonly tainted: boolean
-  /** A command of it that ran outside the sandbox, or null. */
   readonly loose: string | null
-  /** True if the session has not shown these notes yet. */
   isNews(notes: string): Promise<boolean>
 }
 

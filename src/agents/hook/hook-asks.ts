@@ -11,10 +11,7 @@ import type { Machine } from '../../system/machine.ts'
 import { sha256 } from '../../system/sha256.ts'
 import type { HookJudgement } from './judge.ts'
 
-/**
- * The question with its possible grants. A yes covers exactly this input of the tool, in this directory, with the
- * current link targets.
- */
+/** The question with its possible grants. A yes covers exactly this input, directory and its current link targets. */
 export function askOf(
   machine: Machine,
   host: string,
@@ -72,7 +69,6 @@ export function whyAsks(machine: Machine, place: AskPlace, judgement: HookJudgem
   return askSummary(askView(requestOf({ ...hookQuestion(machine, place, judgement), suggestions: [] })), most)
 }
 
-/** The tool of an MCP server, judged by name and arguments only. */
 function isServerTool(call: HookJudgement['call']): boolean {
   return call.kind === 'foreign' && call.given !== undefined
 }

@@ -15,7 +15,6 @@ export type InlineSetting =
 export interface InlineCall {
   readonly names: readonly string[]
   readonly root: string
-  /** The folders that the host searches. */
   readonly folders: readonly string[]
   /** Null for a host without such a setting. */
   readonly setting: InlineSetting | null
@@ -32,10 +31,7 @@ export function inlineDenials({ names, root, folders, setting }: InlineCall, mac
     .map((file) => inlineDenial(file, root))
 }
 
-/**
- * Skills and agents in project folders whose headers name programs. Matched without their names: a workflow, a forked
- * skill, or settings start them without a call that names them.
- */
+/** Skills and agents whose headers name programs. Matched without names: workflows or settings can start them. */
 export function armedDenials(root: string, folders: readonly string[], machine: Machine): readonly ReadCall[] {
   if (folders.length === 0) return []
   return inlineCommandFiles(root, machine, folders)
@@ -49,7 +45,6 @@ export function typedCommand(said: string): readonly string[] {
   return name === undefined ? [] : [name]
 }
 
-/** `folder:name` is also `name`. */
 function isCalled({ names }: InlineCommands, called: string): boolean {
   const forms = (name: string): readonly string[] => {
     const parts = name.toLowerCase().split(':')

@@ -53,7 +53,6 @@ export interface ForeignCall {
   readonly actions?: Actions
   /** Neither the host's own nor a server's tool, as far as Cordon knows. */
   readonly isUnknown?: boolean
-  /** The input of an MCP server's tool. */
   readonly given?: Readonly<Record<string, unknown>>
   /** `mcp__SERVER__TOOL`, if the host uses another name. */
   readonly named?: string
@@ -65,7 +64,6 @@ export interface HostSearch {
   readonly path: string
   /** A file must match one of these globs; absent: every file. */
   readonly only?: readonly string[]
-  /** The host excludes files from this search if its hook says so. */
   readonly narrows?: boolean
 }
 
@@ -84,7 +82,6 @@ export interface HookPlace {
   readonly root: string
   /** True if `root` is the project; otherwise the project is searched upwards. */
   readonly exact: boolean
-  /** Where relative paths and commands start. */
   readonly cwd: string
   readonly host: string
   readonly session: string | null
@@ -94,7 +91,6 @@ export interface HookPlace {
    * The hook itself runs in a sandbox of Cordon's: the manifest was fixed before, and Cordon's memory is out of reach.
    */
   readonly inside?: boolean
-  /** Denials and asks of the host's own settings. */
   readonly ownDenials?: OwnDenials | null
   /** The host's folders for this session, which may be read. */
   readonly hostFolders?: readonly string[]
@@ -106,7 +102,6 @@ export interface HookPlace {
 export interface ReadCall {
   readonly call: HookCall
   readonly facts: ShellFacts | null
-  /** The command, path or URL in question. */
   readonly subject: string
   readonly labels: readonly ToolLabel[]
   readonly touches: ToolCall | { readonly denied: Decision }
@@ -114,7 +109,6 @@ export interface ReadCall {
 
 export interface HookJudgement extends Pick<ReadCall, 'call' | 'facts' | 'subject' | 'labels'> {
   readonly decision: Decision
-  /** Globs that the host's search must exclude. */
   readonly excluded?: readonly string[]
 }
 
@@ -129,13 +123,11 @@ export interface HookJudge {
   readonly history: CallHistory | null
   /** Dangers of the set-up for the person (P5); null if none, or already shown in this session. */
   startNotes(): Promise<string | null>
-  /** Parses calls. Every error is a denial. */
   read(calls: readonly HookCall[]): readonly ReadCall[]
   /** Loads what only some decisions need. Without it they are stricter. */
   prepare(calls: readonly ReadCall[]): Promise<void>
   /** The strictest judgement of all calls; null if there is nothing to judge. */
   strictest(calls: readonly ReadCall[], breakerOpenFor: number | null): HookJudgement | null
-  /** Why nobody may be asked, or null. */
   whyNotAsked(decision: Decision): string | null
   /** True for asks that the host decides without a manifest, because an unattended ask opens nothing (M3). */
   leavesToHost(judgement: HookJudgement): boolean
@@ -154,7 +146,6 @@ const SANDBOX_ANSWERS: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'port-not-opened',
 ])
 
-/** Tools that return file names. */
 const LISTS: ReadonlySet<string> = new Set(['glob', 'list'])
 
 /** Asks about the host's own tools that repeat the host's question. */
@@ -298,7 +289,6 @@ function nameOfPart({ kind, text, reason }: PartDecision): string {
   return JSON.stringify([kind, text, reason.code])
 }
 
-/** The files that a call names, as written and resolved. */
 function pathsOf({ touches, facts }: ReadCall): readonly string[] {
   if ('denied' in touches) return []
   const named = touches.reads.flatMap(({ path, written = path }) => [path, written])

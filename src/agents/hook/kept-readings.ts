@@ -8,7 +8,6 @@ import { statSync } from 'node:fs'
 import type { ShellAnalysis, ShellContext } from '../../shell/facts.ts'
 import { handReadingsOn, type Reader } from './reading.ts'
 
-/** Enough for a session's parallel calls; longer texts are read again. */
 const MOST_READINGS = 16
 const LONGEST = 10_000
 const BASH = '/bin/bash'
@@ -54,7 +53,6 @@ function keep<T>(map: Map<string, T>, name: string, value: T): void {
   if (map.size > MOST_READINGS) map.delete(oldest!)
 }
 
-/** Everything that a reading depends on. */
 function nameOf(command: string, { cwd, home, roots, variables, foreignCharset }: ShellContext): string {
   return JSON.stringify([command, cwd, home, roots, variables, foreignCharset])
 }

@@ -13,7 +13,6 @@ export interface HostWrites {
   readonly root: string
   readonly host: string
   readonly session: string | null
-  /** The tool and its target. */
   readonly what: string
   readonly paths: readonly string[]
 }
@@ -77,7 +76,6 @@ function openFile({ stateDir, host, session }: OpenOwner): string {
   return join(stateDir, OPEN, sha256(`${host}\0${session ?? ''}`))
 }
 
-/** A missing path with its missing parents, from above. */
 function missing(path: string): string[] {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return []
   const above = posix.dirname(path)

@@ -20,7 +20,6 @@ export interface MemoryFile {
   readonly path: string
   /** The file that names it; null for a memory file. */
   readonly from: string | null
-  /** Why its imports are unknown, or null. */
   readonly unread: string | null
   /** In its person's own place for such files, so it may be outside the project. */
   readonly isPersons?: true
@@ -32,7 +31,6 @@ export interface NamedMemory {
   readonly from: string | null
 }
 
-/** Hosts stop earlier. */
 const MAX_DEPTH = 8
 const MAX_FILES = 1000
 const MAX_BYTES = 4 * 1024 * 1024
@@ -59,7 +57,6 @@ export function memoryFiles(
   ])
 }
 
-/** The texts below a folder, named without following links. */
 function textsBelow(folder: string, isWanted: (path: string, place: string) => boolean): readonly MemoryFile[] {
   const { found, isCut } = filesBelow(folder.slice(0, -1), isWanted)
   const cut = {
@@ -120,7 +117,6 @@ function withImports(
   ]
 }
 
-/** Follows links, as the host does; null for an invalid name. */
 function statOf(path: string): Stats | null {
   try {
     return statSync(path)

@@ -15,9 +15,7 @@ import { importedPath, type MemoryFile, type NamedMemory } from './memory-files.
 export interface NamingSettings {
   /** In every folder from the project down to the host's current one. */
   readonly files: readonly string[]
-  /** Keys of memory file names. */
   readonly names?: readonly string[]
-  /** Keys of files, or globs of files. */
   readonly paths?: readonly string[]
   /** In any text, `{file:PATH}` is a file and `{env:NAME}` a variable, which the model only needs in these keys. */
   readonly substitutes?: { readonly variables: readonly string[] }
@@ -25,7 +23,6 @@ export interface NamingSettings {
   readonly folders?: { readonly keys: readonly string[]; readonly switches?: readonly string[] }
   /** `$NAME` in a text is a variable of the host, unknown here. */
   readonly variables?: true
-  /** The host's folder in the home, whose settings and memory files count too. */
   readonly own?: (home: string, env: Readonly<Record<string, string | undefined>>) => string
 }
 
@@ -156,7 +153,6 @@ function textsAt(settings: unknown, key: string): readonly string[] {
     .filter((one) => typeof one === 'string')
 }
 
-/** Whether a switch is on; values that are not booleans may be on. */
 function isOn(settings: unknown, key: string): boolean {
   return valuesAt(settings, key.split('.')).some((value) => value !== false && value !== null)
 }

@@ -27,7 +27,6 @@ interface OpenCall extends CallRecord, HostCall {
   readonly maxBytes: number
 }
 
-/** Older ones were declined, or their host reports no results. */
 const MOST_OPEN = 50
 
 /** Notes a call that the host is about to run. */

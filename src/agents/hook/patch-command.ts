@@ -33,10 +33,7 @@ export function asPatch(call: HookCall): HookCall {
   return patch === null ? call : { kind: 'tool', tool: 'apply_patch', input: { patch } }
 }
 
-/**
- * Applies an allowed patch; one that does not fit changes nothing and explains why. `keeper` is notified before each
- * change.
- */
+/** Applies an allowed patch, or explains why it does not fit. `keeper` is notified before each change. */
 export async function applyAllowed(
   judge: HookJudge,
   read: ReadCall,

@@ -1,10 +1,8 @@
 /** Checks a host tool's result: masks outside secrets, and finds injections (A2, A3). */
 
 export interface ResultFinding {
-  /** It contains text that reads like instructions to the agent. */
   readonly injection: boolean
   readonly score: number
-  /** The result with secrets masked, in the same shape; null if there are none. */
   readonly masked: unknown
 }
 
@@ -60,7 +58,6 @@ function isBytes(part: object, name: string, item: unknown): boolean {
   return /^(?:data:(?:image|audio)\/[\w.+-]+;base64,)?[A-Za-z0-9+/]*={0,2}$/.test(item)
 }
 
-/** Deeply nested content, as one text. */
 function asText(part: object): string {
   try {
     return JSON.stringify(part)

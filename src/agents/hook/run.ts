@@ -28,16 +28,12 @@ export interface HookRun {
   readonly host: string
   readonly root: string
   readonly session: string | null
-  /** The host's folders for this session. */
   readonly folders?: readonly string[]
-  /** File names that it may not write. */
   readonly unwritten?: readonly string[]
   readonly command: string
   /** The places that a person's yes to this command opens; the host asked. */
   readonly agreed?: readonly string[] | null
-  /** The hook allowed it because undo covers it. */
   readonly undo?: boolean
-  /** The host's own sandbox would deny it writes. */
   readonly readOnly?: boolean
   readonly io: RunIo
 }
@@ -198,7 +194,6 @@ interface HookRunOutput extends ToolOutput {
   readonly notes: readonly string[]
 }
 
-/** Passes the first bytes on and counts the rest. */
 class HeldOutput extends Writable {
   readonly #target: Writable
   readonly #cap: number
@@ -220,7 +215,6 @@ class HeldOutput extends Writable {
     else this.#target.write(chunk.subarray(0, space), () => done())
   }
 
-  /** A note about omitted output, or null. */
   note(): string | null {
     const more = this.#total - this.#cap
     return more > 0

@@ -11,10 +11,7 @@ import type { MemoryFile } from './memory-files.ts'
 const FOLDERS: readonly string[] = ['.gemini/commands', '.qwen/commands']
 const MAX_BYTES = 1024 * 1024
 
-/**
- * Denials for project commands that may have produced the text: the files that they name, by `@{…}` or in `!{…}`, and
- * unapproved commands.
- */
+/** Denials for project commands that may have produced the text: the files they name, and unapproved commands. */
 export async function sentFiles(root: string, sent: string, machine: Machine): Promise<readonly MemoryFile[]> {
   const walks = FOLDERS.map((folder) => posix.join(root, folder)).map((folder) => ({
     folder,
@@ -53,7 +50,6 @@ function unread(path: string, why: string): MemoryFile {
   return { path, from: null, unread: why }
 }
 
-/** The template that the host fills in and sends; null if unknown. */
 async function templateOf(text: string, file: string): Promise<string | null> {
   if (!/\.toml$/i.test(file)) return text.replace(/^\ufeff?---[^\n]*\n[\s\S]*?\n---[^\n]*(?:\n|$)/, '')
   try {
@@ -97,7 +93,6 @@ function closed(text: string, from: number, mark: string): number {
   return at === -1 ? text.length : at + mark.length
 }
 
-/** The position after the brace that closes the first one. */
 function closingBrace(text: string, from: number): number {
   let depth = 0
   for (let at = text.indexOf('{', from); at < text.length; at++) {

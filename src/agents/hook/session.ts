@@ -27,9 +27,7 @@ export interface HookMemory {
   readonly tainted: boolean
   /** Times of the last minute's calls in milliseconds since 1970, if a rate limit applies. */
   readonly calls?: readonly number[]
-  /** A wrapped command that ran outside the sandbox. */
   readonly loose?: string
-  /** Hash of the notes shown to its person at the start. */
   readonly told?: string
 }
 
@@ -114,7 +112,6 @@ function fileOf({ directory, host, session, root }: HookSessionKey): string {
   return join(directory, `${sha256(JSON.stringify([host, session, root])).slice(0, 32)}.json`)
 }
 
-/** Removes ended sessions, and the directory with the last one. */
 function forgetOld(directory: string, now: number): void {
   for (const name of entriesOf(directory)) {
     const path = join(directory, name)

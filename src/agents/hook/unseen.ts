@@ -20,7 +20,6 @@ import { sentFiles } from './sent-files.ts'
 export interface Expansion extends MemoryNames {
   /** It runs commands inside the project's skills and commands. */
   readonly runsInline: boolean
-  /** It starts programs in the headers of skills and agents. */
   readonly startsFromHeads?: true
   /** Where project settings name more files; absent: nowhere. */
   readonly naming?: NamingSettings
@@ -28,7 +27,6 @@ export interface Expansion extends MemoryNames {
 
 /** A person's words, as far as the host reports them. */
 export interface Said {
-  /** As typed. */
   readonly said?: string | null
   /** As the host expanded them for sending. */
   readonly sent?: string | null
@@ -111,7 +109,6 @@ function isItself(path: string): boolean {
   }
 }
 
-/** The files that a host sends to the model on its own. */
 async function sentAlong(
   root: string,
   { sent }: Said,
@@ -240,7 +237,6 @@ export function foldersTo(path: string, root: string): readonly string[] {
   return [root, ...below.map((_, index) => posix.join(root, ...below.slice(0, index + 1)))]
 }
 
-/** A folder's parents, up to the file system's root. */
 function foldersAbove(folder: string): readonly string[] {
   const above = posix.dirname(folder)
   return above === folder ? [] : [above, ...foldersAbove(above)]

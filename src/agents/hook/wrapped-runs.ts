@@ -80,10 +80,7 @@ export function ownerOf(machine: Machine, key: string): RunOwner {
   return found
 }
 
-/**
- * Notes a question about a command with the places that a yes opens now. The returned id travels with the command and
- * grants nothing by itself.
- */
+/** Notes a question and the places that a yes opens. The id travels with the command and grants nothing itself. */
 export function keepAnswer(
   machine: Machine,
   owner: RunOwner,

@@ -17,7 +17,6 @@ export const IMPORTERS: Readonly<Record<string, (settings: Settings) => Draft>> 
   vscode: importVscode,
 }
 
-/** Reads srt's settings. */
 function importSrt(settings: Settings): Draft {
   const out = new DraftWriter()
   const network = recordOf(settings.network)
@@ -53,7 +52,6 @@ function srtPath(path: string): string {
   return path === '.' ? '**' : path.replace(/^\.\//, '')
 }
 
-/** A server's tool, as its settings name it. */
 const SERVER_TOOL = /^(?:mcp[_.])?([a-z0-9][a-z0-9-]{0,39})[/.]([A-Za-z0-9*][\w.*-]{0,99})$/
 
 function importVscode(settings: Settings): Draft {
@@ -121,7 +119,6 @@ function merged(far: Settings, near: Settings, added: ReadonlySet<string>, path:
   return result
 }
 
-/** A value that is not a list stays, for the importer to note. */
 function both(far: unknown, near: unknown): unknown {
   if (far === undefined) return near
   return Array.isArray(far) && Array.isArray(near) ? [...far, ...near] : [far, near].flat()

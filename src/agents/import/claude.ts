@@ -14,7 +14,6 @@ import {
   wholeToolAsks,
 } from './rules.ts'
 
-/** Cordon's tools for a tool of Claude Code. */
 const CLAUDE_TOOLS: Readonly<Record<string, readonly string[]>> = {
   Bash: ['bash'],
   Monitor: ['bash'],

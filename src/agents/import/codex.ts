@@ -74,7 +74,6 @@ export function codexCommands(text: unknown): readonly CommandWord[] {
   return others === '' ? words : [...words, unreadable(others.slice(0, 80))]
 }
 
-/** A file's plain rules, and the rest. */
 function readRules(text: string): {
   readonly rules: readonly { readonly verdict: Verdict; readonly commands: readonly string[] }[]
   readonly rest: string
@@ -106,7 +105,6 @@ function prefixRule(body: string): { readonly verdict: Verdict; readonly command
   return commands === null ? null : { verdict: DECISIONS[decision]!, commands }
 }
 
-/** Every text that a pattern matches; null if a word is not plain. */
 function combined(words: unknown): readonly string[] | null {
   if (!Array.isArray(words) || words.length === 0) return null
   const choices = words.map((word: unknown) => (Array.isArray(word) ? word : [word]) as unknown[])

@@ -14,7 +14,6 @@ export interface CommandWord {
    */
   readonly form: 'words' | 'glob' | 'regex' | 'every' | 'read' | 'write'
   readonly text: string
-  /** As the person wrote it. */
   readonly said: string
 }
 

@@ -104,7 +104,6 @@ function describe(entry: Entry): string {
   return `${kind} ${Object.values(rest).join(' ')}`
 }
 
-/** A manifest as an object. */
 function treeOf(entries: readonly Entry[]): Tree {
   const tree: Tree = { schema_version: 1 }
   const table = (...path: readonly string[]): Tree =>
@@ -167,12 +166,10 @@ function treeOf(entries: readonly Entry[]): Tree {
   return tree
 }
 
-/** Several settings files can name a tool twice. */
 function strictest(known: unknown, verdict: 'allow' | 'ask' | 'deny'): string {
   return known === 'deny' || verdict === 'deny' ? 'deny' : known === 'ask' ? 'ask' : verdict
 }
 
-/** TOML of tables, lists, texts, numbers and booleans. */
 function toml(tree: Tree, path: readonly string[] = []): string {
   const own = Object.entries(tree).filter(([, value]) => !isRecord(value))
   const lines = own.map(([name, value]) => `${key(name)} = ${literal(value)}`)
@@ -202,7 +199,6 @@ interface Settled {
 
 type Doubt = Entry & { readonly kind: 'doubt' }
 
-/** Levels of whole tools, by subject. */
 const ABOUT: Readonly<Record<string, Doubt['about']>> = {
   bash: 'command',
   read: 'read',

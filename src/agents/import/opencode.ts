@@ -21,7 +21,6 @@ const OPENCODE_TOOLS: Readonly<Record<string, readonly string[]>> = {
   lsp: ['lsp'],
 }
 
-/** One rule: the tool, its target, and the level. */
 interface Rule {
   readonly tool: string
   readonly glob: string
@@ -126,7 +125,6 @@ function opencodeRule({ tool, glob, verdict }: Rule): readonly Finding[] {
 /** Tools whose allow would allow everything. */
 const BROAD: ReadonlySet<string> = new Set(['bash', 'edit', 'write', 'apply_patch'])
 
-/** Cordon's tools for a name with wildcards, or null. */
 function toolsOf(name: string): readonly string[] | null {
   const source = name
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')

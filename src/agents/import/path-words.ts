@@ -15,7 +15,6 @@ export interface PathBases {
 export interface PathDenials {
   readonly reads: readonly PathDenial[]
   readonly writes: readonly PathDenial[]
-  /** Stand-ins for unreadable rules. */
   readonly unread: readonly CommandWord[]
 }
 

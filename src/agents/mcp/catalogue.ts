@@ -28,11 +28,8 @@ export interface Placed {
   /** The project's root; for a user's configuration, the one it was added from. */
   readonly root: string
   readonly file: string
-  /** The entry as written. */
   readonly written: string
-  /** The previous entry, or null. */
   readonly before: string | null
-  /** The file before our first server, or null. */
   readonly original: string | null
 }
 

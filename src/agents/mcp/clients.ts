@@ -17,15 +17,12 @@ export interface ClientServer {
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly url: string | null
-  /** It needs headers, which only the client has. */
   readonly hasHeaders: boolean
 }
 
 export interface McpClient {
   readonly name: string
-  /** The file in a project, relative to its root, or null. */
   readonly project: string | null
-  /** The person's file. */
   readonly user: (place: ClientPlace) => string
   /** The table of servers, also in TOML. */
   readonly table: string

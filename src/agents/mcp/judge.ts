@@ -29,13 +29,10 @@ export interface GatewayJudge {
   readonly history: CallHistory
   /** Applies an organisation policy that arrived or expired since; throws a Fault if none may be used. */
   refresh(): Promise<void>
-  /** `call`: the called tool, if any. */
   decide(called: string, breakerOpenFor: number | null, call?: Pick<McpCall, 'input' | 'hints'>): Decision
   /** Saves what an answer grants or denies; returns why an "always" is not in the manifest, or null. */
   remember(remembered: SavedAnswer): Promise<string | null>
-  /** Drops this gateway's own grants. */
   close(): void
-  /** Why nobody may be asked, or null. */
   whyNotAsked(decision: Decision): string | null
 }
 

@@ -10,7 +10,6 @@ import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.
 /** A tool's accepted definition. */
 export interface DescriptionPin {
   readonly hash: string
-  /** The definition, to show changes. */
   readonly text: string
 }
 
@@ -36,13 +35,11 @@ export class ServerPins {
       .digest('hex')
   }
 
-  /** The accepted tools; null before the first contact. */
   known(): Pins | null {
     const { servers } = this.#read()
     return Object.hasOwn(servers, this.#server) ? servers[this.#server]! : null
   }
 
-  /** Accepts tools in addition to earlier ones. */
   accept(pins: Pins): void {
     withLock(this.#lock, () => {
       const { servers } = this.#read()

@@ -21,7 +21,6 @@ interface Login {
 /** Where the authorization server's answer arrives during a login. */
 export interface Redirect {
   readonly url: string
-  /** Opens the address in the person's browser. */
   readonly open: (address: URL) => void
 }
 
@@ -103,7 +102,6 @@ export class RemoteLogin implements OAuthClientProvider {
     return this.#read().tokens !== undefined
   }
 
-  /** True if anything was stored. */
   forget(): boolean {
     const known = this.#store().read(this.#key) !== null
     this.#store().delete(this.#key)

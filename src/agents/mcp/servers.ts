@@ -27,17 +27,14 @@ export { SERVER_NAME } from '../../policy/mcp-names.ts'
 
 /** A server to run. */
 export interface ServerSpec {
-  /** The name before its tools, prompts and resources. */
   readonly name: string
   readonly argv: readonly string[]
   /** A remote server with configured headers; null for a local one. */
   readonly remote: Omit<RemoteServer, 'name'> | null
   /** Its own grants; null: those of a command that the person typed. */
   readonly grants: McpServerSetting | null
-  /** Variables of its configuration. */
   readonly env: Readonly<Record<string, string>>
   readonly requests: readonly ServerRequest[]
-  /** The definition from an unsigned file; null if the person typed or signed it. */
   readonly definition: DescriptionPin | null
 }
 

@@ -131,7 +131,6 @@ function notA(path: readonly string[], kind: string): never {
   throw new TypeError(`"${path.join('.')}" is not ${kind === 'object' ? 'an object' : `a ${kind}`}`)
 }
 
-/** The deepest existing value on the path, and the missing rest. */
 function descend(text: string, path: readonly string[]): { readonly value: Value; readonly rest: readonly string[] } {
   let value = read(text)
   for (const [depth, key] of path.entries()) {
@@ -162,7 +161,6 @@ export function hasPath(text: string | null, path: readonly string[]): boolean {
 const SPACE = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\ufeff)*/y
 const SCALAR = /"(?:\\.|[^"\\])*"|[^\s,[\]{}:"/]+/y
 
-/** Parses the positions of values; throws if not JSON with comments. */
 function read(text: string): Value {
   parseSettings(text)
   let at = 0

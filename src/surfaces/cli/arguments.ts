@@ -6,7 +6,6 @@ import { type CommandRow, type FlagRow, UsageError } from './usage.ts'
 export interface Arguments {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>
   readonly words: readonly string[]
-  /** Values of repeatable flags, in order. */
   readonly lists: Readonly<Record<string, readonly string[]>>
 }
 

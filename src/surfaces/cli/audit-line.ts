@@ -14,7 +14,6 @@ export function auditRow(terminal: Terminal, line: AuditLine, subject?: string):
   return `${time} ${paint(terminal, style, mark)} ${visible(what).padEnd(TOOL)} ${visible(said)}`.trimEnd()
 }
 
-/** The action and its decision, or the end of a call and its result. */
 interface Sentence {
   readonly mark: string
   readonly style: Style

@@ -28,7 +28,6 @@ export function oneOffGrants(args: Arguments, machine: Machine): RunGrants {
   }
 }
 
-/** A plain host name, typed for this run. */
 function typedHost(name: string): HostRule {
   const parsed = namesUnixSocket(name) ? parseUnixSocket(name) : parseHostPattern(name, null)
   if ('pattern' in parsed && !parsed.pattern.wildcard)

@@ -93,7 +93,6 @@ function headlineRows(terminal: Terminal, columns: number, { label, items }: Sum
   )
 }
 
-/** Fills rows with whole items; a command's words stay together. */
 function pack(cells: readonly string[], space: number): string[] {
   const rows: string[] = []
   for (const cell of cells) {

@@ -8,7 +8,6 @@ export interface CommandContext {
   readonly argv: readonly string[]
   /** `argv` as the command's row defines it. Throws a UsageError for unknown flags and words. */
   readonly args: Arguments
-  /** Ends this process by a signal once everything is settled. */
   readonly endBy?: (signal: NodeJS.Signals) => void
   /** Reports that nothing was started, whatever the exit code: this process may serve others. */
   readonly untouched?: () => void
@@ -32,7 +31,6 @@ export interface CommandRow {
 export interface FlagRow {
   readonly name: string
   readonly short?: string
-  /** May be repeated; each value counts. */
   readonly repeats?: true
   readonly value?: string
   readonly about: string

@@ -44,7 +44,6 @@ export interface HookSetting {
   readonly cordon: readonly string[]
   /** The whole host already runs in a sandbox of Cordon's (`cordon run -- AGENT`). */
   readonly inside: boolean
-  /** The command lines of the hook's ancestors, nearest first. */
   readonly commandLines: RulePlace['commandLines']
 }
 
@@ -107,7 +106,6 @@ export function blocked(why: string): HookAnswer {
   return { stdout: '', stderr: `cordon: ${oneLine(why)}\n`, exitCode: 2 }
 }
 
-/** The outcome of a call, and notes for the person. */
 interface Decided {
   readonly outcome: Outcome
   readonly notes: string | null
@@ -244,10 +242,7 @@ async function ownDenials(
   return denialsOfHost(host.ownRules, { ...setting, root, cwd: cwd ?? root })
 }
 
-/**
- * Whether the host would deny this command writes; inside our sandbox the host sees the real command and decides
- * itself.
- */
+/** Whether the host would deny this command writes; inside our sandbox it sees the real command itself. */
 async function isReadOnly(
   { ownSandbox }: Host,
   { command }: HookRequest,
@@ -265,7 +260,6 @@ function ownFolders(host: Host, input: Json, { machine, files }: HookSetting): r
   return named.filter((path) => isOwnDirectory(path) && files.canonical(path) === path)
 }
 
-/** Denials of what the host would read or run unseen with the call. */
 async function unseen(
   host: Host,
   input: Json,
@@ -290,7 +284,6 @@ function textsOf(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
 }
 
-/** The call with another command. */
 function withCommand(call: HookCall, command: string): HookCall {
   return call.kind === 'tool' && call.tool === 'bash' ? { ...call, input: { ...call.input, command } } : call
 }
@@ -317,7 +310,6 @@ function moveOf(
   return to === null ? null : { from: cwd, to }
 }
 
-/** The object, or a sentence why the input is not one. */
 function parseJson(input: string): Json | string {
   try {
     const value: unknown = JSON.parse(input)

@@ -17,7 +17,6 @@ export interface Asked {
   /** The tool's input, with the original command if the host shows our rewrite. */
   readonly given: Json
   readonly setting: HookSetting
-  /** The host's id of the call, or null. */
   readonly use: string | null
 }
 
@@ -176,7 +175,6 @@ async function keepWrites(
   }
 }
 
-/** The search without unreadable files, and the note for the agent. */
 function narrowed(
   { excluded = [] }: HookJudgement,
   request: HookRequest,
@@ -275,7 +273,6 @@ function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session }, g
   return { root, cwd: cwd ?? root, session, given }
 }
 
-/** How the user can allow a question that nobody could answer. */
 function wayOut(id: string | null, { call }: HookJudgement): string {
   if (id !== null) {
     return `Tell the user to run \`cordon approvals allow ${id}\` in another terminal, or to grant it in cordon.toml and sign that; then try again.`

@@ -76,13 +76,11 @@ export async function unseenIn(
   return found.flat()
 }
 
-/** When the hook of either scope was first installed, or null. */
 function installedAt(agent: HostName, { root }: InstallPlace, { stateDir }: Machine): number | null {
   const times = ['user', 'project'].flatMap((scope) => installedHook(stateDir, { agent, scope, root })?.since ?? [])
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Tools that the agent called and that its table lacks. */
 function unknownRow(agent: HostName, names: readonly string[]): Unseen {
   return {
     agent,

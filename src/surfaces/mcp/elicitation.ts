@@ -60,7 +60,6 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
 /** Not an answer: repeats the question with nothing folded or masked. */
 const SHOW = { kind: 'show', label: 'show everything first' }
 
-/** The form of an ask: the answer, and beside it what some answers take. */
 function formOf(view: AskView, canShow: boolean): Json {
   const rows = [...ANSWERS.filter(({ kind }) => view.answers.includes(kind)), ...(canShow ? [SHOW] : [])]
   const answer = {

@@ -14,7 +14,6 @@ export interface StatelessPlace {
   readonly stateless: ServedProject
 }
 
-/** The body field that `Mcp-Name` repeats. */
 const NAMED: Readonly<Record<string, string>> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
 
 const ALIVE_MS = 15_000

@@ -21,9 +21,7 @@ export interface HttpServer {
 
 interface Client {
   readonly server: McpServer
-  /** Open streams to the client, newest last. */
   readonly streams: Set<ServerResponse>
-  /** The response for each request id. */
   readonly answers: Map<string | number, ServerResponse>
   used: number
 }
@@ -71,9 +69,7 @@ export async function serveHttp(
 interface Around {
   readonly options: ServerOptions
   readonly clients: Map<string, Client>
-  /** The project of clients without a session. */
   readonly stateless: ServedProject
-  /** Their unanswered requests. */
   readonly running: Set<ServerResponse>
   readonly token: string
   readonly http: Server

@@ -11,7 +11,6 @@ export interface IncomingRequest {
   readonly id: RequestId
   readonly method: string
   readonly params: Json
-  /** Aborts when the other side cancels or disconnects. */
   readonly signal: AbortSignal
 }
 
@@ -97,7 +96,6 @@ export class RpcPeer {
     this.#fail(isId(id) ? id : null, ERROR.request, 'neither a request nor an answer')
   }
 
-  /** Sends a request to the other side. */
   request(method: string, params: Json, signal: AbortSignal): Promise<unknown> {
     const id = `cordon-${++this.#count}`
     return new Promise((resolve, reject) => {

@@ -28,7 +28,6 @@ export const META = {
 /** A stateless request's description of its client. */
 export interface Envelope {
   readonly capabilities: Json
-  /** The lowest level of log messages for the client; null: none. */
   readonly logLevel: string | null
 }
 

@@ -18,7 +18,6 @@ interface Question {
 /** The work of a request; `round` returns the parameters of the request that waits for it, or null. */
 export type RoundWork = (elicit: Elicit, signal: AbortSignal, round: () => Json | null) => Promise<Json>
 
-/** Started work, with its open questions. */
 interface Work {
   /** Hash of its request, so that a state cannot be used for another one. */
   readonly digest: string
@@ -35,7 +34,6 @@ export const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get'
 
 /** After this, no answer is a no. */
 const WAIT_MS = 5 * 60_000
-/** The most questions open at one time. */
 const MAX_WAITING = 64
 const KEY = 'answer'
 

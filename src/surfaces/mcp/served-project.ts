@@ -11,9 +11,7 @@ type Prompter = NonNullable<CordonOptions['prompter']>
 type Session = ReturnType<Cordon['openSession']>
 
 export interface ServerOptions {
-  /** Opens the project for one client, with its prompter. */
   readonly open: (prompter: Prompter) => Promise<Cordon>
-  /** The prompter for clients without elicitation. */
   readonly fallback: Prompter
 }
 

@@ -7,7 +7,6 @@ import { agreedRevision, discovered, type Envelope, elicitsForms, META, readEnve
 import type { Elicit } from './rounds.ts'
 import { ServedProject, type ServerOptions } from './served-project.ts'
 
-/** How often a running call reports progress. */
 const PROGRESS_MS = 2000
 
 const CAPABILITIES = { tools: {} } as const
@@ -36,7 +35,6 @@ export class McpServer {
     return envelope ? this.#stateless(request, envelope) : this.#inSession(request)
   }
 
-  /** Requests of the revisions with a handshake. */
   async #inSession(request: IncomingRequest): Promise<unknown> {
     const { method, params, signal } = request
     if (method === 'initialize') {
@@ -59,7 +57,6 @@ export class McpServer {
     }
   }
 
-  /** Requests of the stateless revision. */
   async #stateless(request: IncomingRequest, { capabilities }: Envelope): Promise<Json> {
     const { method, params, signal } = request
     switch (method) {
@@ -109,7 +106,6 @@ export class McpServer {
     return callResult(result, session.textOf(result))
   }
 
-  /** Reports progress of a running call to a client that requested it. */
   async #watched({ _meta, name }: Json, running: Promise<Json>): Promise<Json> {
     const token = isObject(_meta) ? _meta.progressToken : undefined
     if (typeof token !== 'string' && typeof token !== 'number') return running

@@ -113,6 +113,12 @@ export function resetTerminal(terminal: Terminal): void {
   if (isTerminalDevice(2)) terminal.err(RESET + (process.env.TERM === 'linux' ? '' : RESET_COLOURS))
 }
 
+/** Prints a value for programs; returns the exit code of success. */
+export function printJson({ out }: Pick<Terminal, 'out'>, value: unknown): number {
+  out(`${JSON.stringify(value)}\n`)
+  return EXIT.ok
+}
+
 /** Paints text, if this terminal has colours. */
 export function paint(terminal: Terminal, style: Style, text: string): string {
   if (!terminal.color || text === '') return text

@@ -6,7 +6,6 @@ import { Script } from 'node:vm'
 /** Runs that add compiled code to a command's cache; later runs only read it. */
 const LEARNING_RUNS = 20
 
-/** Loads a built-in module or installed package. */
 type Require = (name: string) => unknown
 
 interface Learning {

@@ -6,9 +6,7 @@ import { crashCode } from './crash-code.ts'
 
 /** The chunk of `main.ts`, inserted by the build. */
 declare const MAIN_CHUNK: string
-/** The files that each command needs at its start. */
 declare const STARTS: Readonly<Record<string, string>>
-/** Provided by CommonJS. */
 declare const require: (name: string) => unknown
 
 // Older versions would fail later, with a less clear error.

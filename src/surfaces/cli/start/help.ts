@@ -6,7 +6,6 @@ import { type CommandRow, commandRow, commands } from '../usage.ts'
 
 /** Longer lines are hard to read on any terminal. */
 const WIDEST = 120
-/** The narrowest column of text. */
 const NARROWEST = 24
 
 const CLOSING = `cordon COMMAND --help explains one. Exit codes: 0 done or allow, 2 usage or load error, 3 ask, 4 deny, \
@@ -49,7 +48,6 @@ export function usageOf({ usage }: CommandRow): string {
   return usage.replace('{agents}', HOST_NAMES.join('|'))
 }
 
-/** Names with descriptions beside them. */
 function columns(terminal: Terminal, rows: readonly (readonly [name: string, about: string])[]): string {
   const indent = Math.max(...rows.map(([name]) => name.length)) + 4
   return rows
@@ -62,7 +60,6 @@ function columns(terminal: Terminal, rows: readonly (readonly [name: string, abo
     .join('\n')
 }
 
-/** Wraps a text beside an indent. */
 function wrapped({ width }: Terminal, text: string, indent = 0): string {
   const space = Math.max(Math.min(width, WIDEST) - indent, NARROWEST)
   const lines: string[] = []

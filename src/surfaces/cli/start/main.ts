@@ -4,7 +4,6 @@ import { Fault, faultExit, messageOf } from '../../../system/fault.ts'
 import { version } from '../../../system/version.ts'
 import { redacted, redactedTerminal } from '../../terminal/redacted-terminal.ts'
 import { paint, processTerminal, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
-import { parseArguments } from '../arguments.ts'
 import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from '../usage.ts'
 import { crashCode } from './crash-code.ts'
 
@@ -100,7 +99,7 @@ export async function main(
     return EXIT.ok
   }
   try {
-    const command = await load()
+    const [command, { parseArguments }] = await Promise.all([load(), import('../arguments.ts')])
     const ends = { ...(endBy && { endBy }), ...(untouched && { untouched }) }
     const wraps = own.includes('--json') && row.flags.some((flag) => flag.name === '--json' && flag.wraps)
     const printed: string[] = []
@@ -145,7 +144,6 @@ function exitOf(name: string, [first]: readonly string[], { code }: Fault): numb
   return exit === EXIT.usage && (runs || name === 'doctor') ? EXIT.fault : exit
 }
 
-/** Prints an error for people, or as JSON. */
 function complain(
   terminal: Terminal,
   { message, remedy, code }: { message: string; remedy: string | null; code: string },

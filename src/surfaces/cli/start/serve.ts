@@ -12,7 +12,6 @@ import { keepLooks } from '../../../run/kept-looks.ts'
 import { keepSpares, prepareSpare, secondsAhead } from '../../../run/spare-sandboxes.ts'
 import type { ProcessEnd } from './main.ts'
 
-/** The functions of native/resident/serve.c. */
 interface ServeAddon {
   next(idleSeconds: number, stamp: Buffer): Buffer | null | undefined
   done(code: number): void
@@ -99,7 +98,6 @@ function readPayload(payload: Buffer): Request {
   return { args, env: texts.slice(words, words + variables) }
 }
 
-/** Replaces arguments and variables with the caller's. */
 function takePlace(program: readonly string[], args: readonly string[], env: readonly string[]): void {
   process.argv = [...program, ...args]
   for (const name of Object.keys(process.env)) delete process.env[name]

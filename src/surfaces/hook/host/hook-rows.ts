@@ -12,9 +12,7 @@ export interface Row {
 }
 
 export interface RowSettings {
-  /** Every list that can contain one of ours. */
   readonly paths: readonly (readonly string[])[]
-  /** The settings may contain comments. */
   readonly comments: boolean
   readonly check?: (settings: Json) => void
 }
@@ -62,7 +60,6 @@ function strictJson(text: string): unknown {
   }
 }
 
-/** A row with only our hook. */
 function isOurs(row: unknown): boolean {
   if (!isObject(row)) return false
   const own = (command: unknown): boolean => isHookCommand(command)
@@ -79,7 +76,6 @@ function holdsOurs(row: unknown): boolean {
   )
 }
 
-/** Removes our hook from a row that somebody shared with it. */
 function splitMixed(text: string, path: readonly string[]): string {
   const settings = parseSettings(text)
   const [, event = ''] = path

@@ -27,13 +27,11 @@ export type Edit = (
 ) => string | null
 
 export interface HostInstall extends HookFile {
-  /** The program that runs the hook. */
   readonly program: string
   /** Why the host may ignore a project's hook; by default, hooks go to the user's settings. */
   readonly missed: string
   /** A second file: for result hooks, or for exemptions from the host's sandbox. */
   readonly second?: HookFile
-  /** The files are executable. */
   readonly isProgram?: true
   /** Settings of any scope that disable our hook; absent: none known. */
   readonly switchedOff?: (place: InstallPlace, settings: (file: string) => Json) => SwitchedOff | null
@@ -46,7 +44,6 @@ export interface HostInstall extends HookFile {
   readonly asked?: (program: string, place: InstallPlace) => Promise<SelfTest>
   /** How to start it with a scripted model; null if it only reaches its maker's. */
   readonly rehearsal: Rehearsed | null
-  /** More files that an installation changes. */
   readonly also?: (place: InstallPlace, read: Read) => readonly FileChange[]
   /** Changes besides hooks, kept for removal. */
   readonly remembered?: (changes: readonly FileChange[], place: InstallPlace) => readonly TrustEntry[]
@@ -57,7 +54,6 @@ export interface HostInstall extends HookFile {
    * host run programs outside every hook.
    */
   readonly brings?: Readonly<Record<string, readonly string[]>>
-  /** A note about the installation for the person. */
   readonly note?: string
 }
 
@@ -74,7 +70,6 @@ export interface TrustStep {
 
 export interface SelfTest {
   readonly ok: boolean
-  /** A sentence with the expected and the actual state. */
   readonly detail: string
 }
 
@@ -98,7 +93,6 @@ export interface PluginTest {
 export interface Rehearsed {
   readonly args: (port: number, folder: string) => readonly string[]
   readonly env: (port: number, folder: string) => Readonly<Record<string, string>>
-  /** Configuration files, in their own folder. */
   readonly files?: (port: number) => Readonly<Record<string, string>>
   readonly call: (command: string, tools: readonly string[]) => ScriptedCall
 }

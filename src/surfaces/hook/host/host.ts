@@ -24,7 +24,6 @@ export interface HookCommand {
 }
 
 export interface HookRequest {
-  /** The host's name of the tool. */
   readonly tool: string
   /** The tool's input: a person sees all of it, and a yes is for exactly this. */
   readonly given: Json
@@ -32,7 +31,6 @@ export interface HookRequest {
   readonly calls: readonly HookCall[]
   /** The host's session id, for grants that end with it. */
   readonly session: string | null
-  /** Where relative paths and commands start; null for the project. */
   readonly cwd: string | null
   /** Where the person started the host, if the agent cannot choose that value. */
   readonly project: string | null
@@ -40,9 +38,7 @@ export interface HookRequest {
   readonly command: HookCommand | null
   /** The search input without these globs; absent if the host cannot exclude any. */
   readonly narrowed?: (globs: readonly string[]) => Json
-  /** The host accepts a rewritten command. */
   readonly canRewrite: boolean
-  /** The host asks its person and waits. */
   readonly canAsk: boolean
   /** Relative paths that the host searches for in the project if they do not exist. */
   readonly soughtElsewhere?: readonly string[]
@@ -60,28 +56,22 @@ export type Outcome =
   /** `final`: the session must stop. */
   | { readonly kind: 'deny'; readonly reason: string; readonly final?: true }
 
-/**
- * Secrets from outside (network, servers) are masked; files and command output stay; text that the agent wrote is not
- * scanned.
- */
+/** Outside text (network, servers) is masked, files and command output stay, the agent's own text is skipped. */
 export type Origin = 'agent' | 'project' | 'outside'
 
 export interface HookResult {
   readonly tool: string
   readonly session: string | null
   readonly project: string | null
-  /** The result in the host's own shape. */
   readonly value: unknown
   readonly origin: Origin
   /** The shell command that ran, as the host reports it; null for other tools. */
   readonly command: string | null
-  /** The host accepts a replacement result. */
   readonly canReplace: boolean
 }
 
 /** What the agent learns about a result. */
 export interface ResultWord {
-  /** A sentence for the agent, or null. */
   readonly note: string | null
   /** The result with secrets masked, in the same shape; null if unchanged. */
   readonly value: unknown
@@ -92,7 +82,6 @@ export interface HostResults {
   readonly events: readonly string[]
   /** Reads the host's input; null if unchecked. */
   parse(input: Json, env: Readonly<Record<string, string | undefined>>): HookResult
-  /** The exact text for stdout. */
   answer(input: Json, word: ResultWord): string
 }
 
@@ -125,7 +114,6 @@ export interface HostPrompts {
   }
   /** Text for stdout to continue; absent: none. */
   readonly pass?: string
-  /** Text for stdout to stop. */
   refuse(reason: string): string
   /** Why no hook of this session sees calls, or null. Nothing may go to the model then. */
   readonly blind?: (
@@ -140,7 +128,6 @@ export interface HostPrompts {
 
 /** Where a host's rules are found. */
 export interface RulePlace extends Pick<Machine, 'home' | 'env'> {
-  /** Folders of the project that may contain its settings, nearest first. */
   readonly folders: readonly string[]
   /** The hook's ancestors' command lines, including the host's; empty if the system hides them. */
   readonly commandLines: () => readonly (readonly string[])[]
@@ -154,7 +141,6 @@ export type RuleSource =
 
 /** A host's own rules about commands. The host would only match the wrapped command, so the hook applies them. */
 export interface OwnRules {
-  /** The settings that `cordon import` reads, nearest first. */
   readonly settings?: (at: RulePlace) => readonly string[]
   readonly sources: (at: RulePlace) => readonly RuleSource[]
   /** Rules that the installation wrote for the host's own reads: Cordon enforces them for commands. */
@@ -183,7 +169,6 @@ export function flagValues({ commandLines }: RulePlace, ...flags: readonly strin
 export interface Host<Name extends string = string> {
   /** Its name for `cordon hook` and `cordon install`. */
   readonly name: Name
-  /** How it changes a path before using it. */
   readonly paths: readonly PathHabit[]
   /** What it reads and runs besides the calls that it shows; absent: nothing known. */
   readonly expands?: Expansion
@@ -191,7 +176,6 @@ export interface Host<Name extends string = string> {
   readonly inlineSetting?: (at: HostSurroundings, root: string, cwd: string) => Promise<InlineSetting>
   /** Shows its person a `systemMessage` beside an answer. */
   readonly tellsPerson?: true
-  /** Its own sandbox around commands; absent: none known. */
   readonly ownSandbox?: HostSandbox
   /** How its shells read quotes; absent: any shell. */
   readonly quoting?: Quoting
@@ -199,15 +183,12 @@ export interface Host<Name extends string = string> {
   readonly ownFolders?: (input: Json, at: HostSurroundings) => readonly string[]
   /** Variable files that it loads into its own process and its hooks, so its agent may not write them. */
   readonly environment?: readonly string[]
-  /** Its own rules about commands; absent: none known. */
   readonly ownRules?: OwnRules
   /** Whether an input for another host's hook comes from this one, which runs those hooks too. */
   readonly borrows?: (from: string, input: Json) => boolean
-  /** The event of an input that does not name it. */
   readonly eventOf?: (input: Json) => string
   /** Reads the host's input; throws a `ProtocolError` for anything unknown. */
   parse(input: Json, env: Readonly<Record<string, string | undefined>>): HookRequest
-  /** The exact text for stdout. */
   answer(request: HookRequest, outcome: Outcome): string
   readonly results: HostResults
   /** Absent if it reads nothing on its own at its start, or asks nobody. */

@@ -4,7 +4,6 @@ export type Scope = 'project' | 'user'
 
 export interface InstallPlace {
   readonly scope: Scope
-  /** Canonical project root. */
   readonly root: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
@@ -20,7 +19,6 @@ export function hookRoot({ scope, root }: InstallPlace): string | null {
 
 export interface FileChange {
   readonly path: string
-  /** Null if the file does not exist. */
   readonly before: string | null
   readonly after: string | null
 }

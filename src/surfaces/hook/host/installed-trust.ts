@@ -17,7 +17,6 @@ export interface TrustEntry {
   /** The table of a TOML file, or an object in a JSON file with JSON values; null for a top-level text. */
   readonly table: string | null
   readonly key: string
-  /** The previous value, or null. */
   readonly before: string | null
   readonly after: string
 }

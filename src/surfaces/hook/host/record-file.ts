@@ -61,10 +61,7 @@ const WAIT_MS = 10_000
 /** Wait this long for a record to exist: hosts can keep none, or keep it elsewhere. */
 const ABSENT_MS = 1000
 
-/**
- * The record once it includes the call: `absent` if there is no file, `behind` if not yet there; null if it never
- * comes.
- */
+/** The record with the call: `absent` without a file, `behind` if not there yet; null if it never comes. */
 export async function onceWritten<T>(read: () => T | 'absent' | 'behind'): Promise<T | null> {
   const started = performance.now()
   for (let pause = 2; ; pause = Math.min(2 * pause, 100)) {

@@ -3,7 +3,6 @@
 export interface SandboxedForm {
   /** The program of the short form, `cordon-run`. */
   readonly program: string
-  /** The owner of the command: a host's session in a project. */
   readonly key: string
   /** Allowed only because undo covers it: without undo it does not run. */
   readonly undo?: boolean
@@ -23,7 +22,6 @@ export interface Move {
 /** Options of a wrapped command. */
 export interface Wrapping {
   readonly move?: Move | null
-  /** The id of the question that a person answered. */
   readonly answer?: string | null
 }
 

@@ -15,7 +15,6 @@ export interface ScriptedCall {
 export interface ModelServer {
   readonly port: number
   readonly bodies: string[]
-  /** The credentials that it received. */
   readonly keys: string[]
   /** Requests that are not for the model: attempted actions. */
   readonly stray: string[]

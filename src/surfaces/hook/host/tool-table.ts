@@ -38,7 +38,6 @@ export function ranCommand(input: unknown): string | null {
   return isObject(input) && typeof input.command === 'string' ? input.command : null
 }
 
-/** Tools that return text the agent wrote. */
 const WRITERS: ReadonlySet<string> = new Set(['write', 'edit', 'apply_patch'])
 
 /** A tool known only by name: its level under [permission.tools] decides, otherwise it asks. */
@@ -119,7 +118,6 @@ export const searches =
     )
   }
 
-/** Fields that restrict a search to some files. */
 const FILTERS: readonly string[] = ['glob', 'include', 'include_pattern']
 
 /** The calls of a search that its host restricts to files the hook allows. */
@@ -139,7 +137,6 @@ export function narrowedSearch(
   return { calls: narrowing(calls), narrowed: (globs) => ({ ...given, [field]: allBut(globs) }) }
 }
 
-/** “All but these” as one glob. */
 function allBut(globs: readonly string[]): string {
   const bare = globs.map((glob) => glob.replace(/^\*\*\//, ''))
   return `!**/${bare.length === 1 ? bare[0] : `{${bare.join(',')}}`}`

@@ -37,7 +37,6 @@ export const claudeRules: OwnRules = {
   reader: async () => (await import('../../../agents/import/bracket-rules.ts')).claudeCommands,
 }
 
-/** Its settings, nearest first. */
 function settingsOf({ folders, home, env }: RulePlace): readonly string[] {
   return [
     ...folders.flatMap((folder) => [

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { type HostSurroundings, isObject, type Json } from '../host/host.ts'
 import { onceWritten } from '../host/record-file.ts'
 
-/** Longer records are not read. */
 const MAX_RECORD = 64 * 1024 * 1024
 
 /** Modes in which a command may write to the project. */

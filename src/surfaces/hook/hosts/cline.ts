@@ -28,7 +28,6 @@ const TOOLS: rows.ToolTable = {
   ),
 }
 
-/** Several commands run one after another. */
 function joined(input: Json): string {
   const { commands } = input
   const list = typeof commands === 'string' ? [commands] : commands

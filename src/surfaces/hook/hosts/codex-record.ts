@@ -3,7 +3,6 @@
 import { isObject, type Json, recordOf } from '../host/host.ts'
 import { firstLine, linesWith, piecesFromEnd, withRecord } from '../host/record-file.ts'
 
-/** How much of a record to search for the start of the current turn. */
 const MAX_LOOKED = 64 * 1024 * 1024
 
 /** The start directory of a session, or null. */
@@ -15,7 +14,6 @@ export function startDirectory(input: Json): string | null {
   return typeof line.payload.cwd === 'string' ? line.payload.cwd : null
 }
 
-/** Modes of Codex's sandbox in which a command may write to the project. */
 const WRITING: ReadonlySet<unknown> = new Set(['workspace-write', 'danger-full-access', 'external-sandbox'])
 
 /** Whether Codex would deny this turn's commands writes; true if its record does not say. */

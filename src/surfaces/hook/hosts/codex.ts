@@ -28,7 +28,6 @@ const AGENTS: rows.ToolTable = {
   list_agents: rows.nothing,
 }
 
-/** Tools of a namespace arrive with both names in one word. */
 function inNamespace(namespace: string, table: rows.ToolTable): rows.ToolTable {
   return Object.fromEntries(Object.entries(table).map(([name, row]) => [`${namespace}${name}`, row]))
 }

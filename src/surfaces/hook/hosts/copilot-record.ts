@@ -26,10 +26,7 @@ export async function isActing(input: Json, machine: Pick<Machine, 'home' | 'env
 
 const nameOf = (id: unknown): string | null => sessionName({ session_id: id })
 
-/**
- * Records that may be the call's. A sub-agent's calls are in the session's; for nested ones the host does not say
- * which.
- */
+/** Records that may be the call's: the session's, or, for nested sub-agents, any. */
 function recordsFor({ sessionId, parentAgentId, timestamp }: Json, folder: string): readonly string[] {
   const written = (name: string): number =>
     statSync(join(folder, name, RECORD), { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY
@@ -80,7 +77,6 @@ function modeOf(path: string, input: Json): string | null {
 
 const KNOWN = /"(?:session\.mode_changed|hook\.start|hook\.end|assistant\.turn_start)"/
 
-/** Relevant events, last first; an unfinished line is skipped. */
 function* eventsFromEnd(piece: Buffer): Generator<{ type: unknown; agentId: unknown; data: Json }> {
   const lines = piece.toString('utf8').split('\n').slice(0, -1).reverse()
   for (const text of lines) {

@@ -33,7 +33,6 @@ const TOOLS: rows.ToolTable = {
   ),
 }
 
-/** Content searches that exclude files by their `glob`. */
 const SEARCHES: ReadonlySet<string> = new Set(['grep', 'rg'])
 
 /** Its session notes are tables; statements that could reach a file ask, although Copilot CLI refuses those itself. */

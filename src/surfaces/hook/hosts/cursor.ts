@@ -154,7 +154,6 @@ function projectOf(input: Json, env: Readonly<Record<string, string | undefined>
   return roots.find((entry) => typeof entry === 'string') ?? env.CURSOR_PROJECT_DIR ?? null
 }
 
-/** A result is JSON in a text. */
 function fromJson(value: unknown): unknown {
   try {
     const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value

@@ -73,7 +73,6 @@ export const opencode: Host<'opencode'> = pluginHost(
   },
 )
 
-/** Its configuration folders, nearest first. */
 function opencodeFolders({ folders, home, env }: RulePlace): readonly string[] {
   return [
     ...folders.flatMap((folder) => [join(folder, '.opencode'), folder]),

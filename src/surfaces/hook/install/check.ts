@@ -135,7 +135,6 @@ export async function checkAgent(
   }
 }
 
-/** A variable of this shell that starts every session without hooks. */
 function offByVariable({ program, withoutHooks }: InstalledHost, { env }: InstallPlace): SwitchedOff | null {
   const by = hooksOff(withoutHooks, [], () => env)
   return by === null ? null : { detail: `${by} is set here, and ${program} then asks no hook`, remedy: `Unset ${by}.` }
@@ -233,7 +232,6 @@ export function switchedOff(host: HostInstall, place: InstallPlace, read: Read):
   return host.switchedOff?.(place, (file) => settingsOf(file, read)) ?? null
 }
 
-/** Files with other hooks before a call. */
 function otherHooks({ others }: HostInstall, place: InstallPlace, read: Read): readonly string[] {
   if (!others) return []
   return [...new Set(others.files(place))].filter((file) => {

@@ -63,7 +63,6 @@ function planFile(
   }
 }
 
-/** True for settings without content: the file is deleted. */
 function isEmpty(text: string | null): boolean {
   return text !== null && /^\{\s*(?:"version":\s*1\s*)?\}\s*$/.test(text)
 }

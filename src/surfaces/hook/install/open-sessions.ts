@@ -7,9 +7,7 @@ import type { HostInstall } from '../host/host-install.ts'
 
 export interface OpenSession {
   readonly pid: number
-  /** Why no hook runs. */
   readonly why: 'older' | 'without hooks'
-  /** The flag or variable that disables hooks. */
   readonly by?: string
 }
 
@@ -87,7 +85,6 @@ function variablesOf(pid: number): Readonly<Record<string, string>> {
   }
 }
 
-/** The boot time in milliseconds, or null. */
 function bootTime(): number | null {
   try {
     const seconds = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]

@@ -121,7 +121,6 @@ function missingAbove(path: string): readonly string[] {
   return machineFiles.exists(above) || above === path ? [] : [...missingAbove(above), above]
 }
 
-/** Removes empty folders that the installation created. */
 function removeMade(stateDir: string, key: Pick<InstalledHook, 'agent' | 'scope' | 'root'>): void {
   for (const folder of [...(installedHook(stateDir, key)?.made ?? [])].reverse()) {
     try {

@@ -17,7 +17,6 @@ interface Listener {
   readonly uris: ReadonlySet<string>
 }
 
-/** The fields of a filter, with the notifications they select. */
 const LISTS: Readonly<Record<string, string>> = {
   toolsListChanged: 'notifications/tools/list_changed',
   promptsListChanged: 'notifications/prompts/list_changed',
@@ -48,7 +47,6 @@ export class ChangeFeed {
     if (this.#timer) clearTimeout(this.#timer)
   }
 
-  /** A server reported a change. */
   changed(label: string, method: string, params: Json): void {
     if (LIST_CHANGED.has(method)) this.#gather(method, method, {})
     if (method !== UPDATED || typeof params.uri !== 'string') return
@@ -56,7 +54,6 @@ export class ChangeFeed {
     if (this.#isHeard(label, params.uri)) this.#gather(`${method} ${uri}`, method, { uri })
   }
 
-  /** Subscribes the session until it unsubscribes. */
   async subscribe(server: FeedServer, uri: string, signal: AbortSignal): Promise<void> {
     await this.#open(server, uri, signal)
     this.#subscribed.add(outerUri(server.label, uri))

@@ -23,7 +23,6 @@ export interface GateParts {
 
 /** Where a question can be answered besides the client: the page, a link, `cordon approvals`. */
 export interface Elsewhere {
-  /** Also shows a prompter's questions there. */
   readonly share: (inner: Prompter) => Prompter
   /** Waits while an answer can come from there. */
   readonly wait: (signal: AbortSignal) => Promise<void>
@@ -39,7 +38,6 @@ export interface GatedCall {
   readonly called: string
   readonly server: string
   readonly input: Json
-  /** The server's annotations of a tool. */
   readonly hints?: Json
   /** Asks the person; null: an ask is a refusal. */
   readonly elicit: Elicit | null
@@ -65,7 +63,6 @@ export class GatewayGate {
     if (decision === 'deny') throw new RpcError(ERROR.refused, `Denied: ${reason.message}`)
   }
 
-  /** Does the work if it is allowed. */
   async pass(call: GatedCall, work: () => Promise<GuardedResult>, signal: AbortSignal): Promise<Gated> {
     const { recorder, judge } = this.#parts
     const { called, input, server } = call

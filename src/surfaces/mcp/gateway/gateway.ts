@@ -35,9 +35,7 @@ export interface WrapRequest {
   readonly root: string
   /** The server on the command line; empty: those of the config file or manifest. */
   readonly server: readonly string[]
-  /** The URL of a remote server on the command line. */
   readonly url: string | null
-  /** A file in the format that MCP clients share. */
   readonly config: string | null
   /** The name before a typed server's tools; with several servers, selects one. */
   readonly name: string | null
@@ -49,7 +47,6 @@ export interface WrapRequest {
 
 /** A longer line of a wrapped server ends it. */
 const MAX_SERVER_LINE = 8 * 1024 * 1024
-/** How long a server may take to exit after its input ends. */
 const GRACE_MS = 2000
 /** Shorter variable values are ordinary words in results. */
 const MIN_SECRET = 8

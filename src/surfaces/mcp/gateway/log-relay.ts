@@ -32,7 +32,6 @@ export class LogRelay {
     this.#now = now
   }
 
-  /** The cleaned message; null if invalid, or over the limit. */
   pass({ level, logger, data }: Json): LogMessage | null {
     if (!isLogLevel(level)) return null
     if (this.#now() - this.#since > WINDOW_MS) {

@@ -8,7 +8,6 @@ function outerName(label: string, name: string): string {
   return `${label}${SEPARATOR}${name}`
 }
 
-/** The label and the inner name, or null. */
 function innerName(outer: unknown): { readonly label: string; readonly name: string } | null {
   if (typeof outer !== 'string') return null
   const at = outer.indexOf(SEPARATOR)

@@ -16,7 +16,6 @@ export interface GuardedResult {
   readonly json: Json
   readonly text: string
   readonly isError: boolean
-  /** The injection score, or null. */
   readonly injection: number | null
 }
 
@@ -52,7 +51,6 @@ function isBase64(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9+/]*={0,2}$/.test(value)
 }
 
-/** Cleans every text of one result. */
 class Cleaning {
   readonly #origin: Origin
   #left = MAX_TEXT
@@ -77,7 +75,6 @@ class Cleaning {
     return this.#score !== null
   }
 
-  /** The injection score, or null. */
   get injection(): number | null {
     return this.flagged ? this.#score : null
   }
@@ -125,7 +122,6 @@ class Cleaning {
     )
   }
 
-  /** The valid parts, with a note about the others. */
   parts(given: readonly unknown[]): Json[] {
     const parts = given.slice(0, MAX_PARTS)
     this.#dropped += parts.filter((part) => !isPart(part)).length

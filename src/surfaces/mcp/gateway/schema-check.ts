@@ -9,7 +9,6 @@ import { isObject, type Json } from '../json-rpc.ts'
 const MAX_DEPTH = 32
 /** The cost limit of one check, by steps and sizes: several times what a large result needs, and below 100 ms. */
 const MAX_WORK = 500_000
-/** Characters per step. */
 const CHARACTERS = 64
 const MAX_REFERENCE = 1_000
 const MAX_SHOWN = 500
@@ -19,9 +18,7 @@ const TYPES = 7
 const WRITING = 4
 const TAKING_APART = 2
 
-/** The state of a check. */
 interface Check {
-  /** The whole schema, for references inside it. */
   readonly root: unknown
   readonly work: { left: number }
   /** Serialised values: a schema can compare one value a thousand times. */
@@ -104,7 +101,6 @@ function choiceProblem(schema: Json, value: unknown, where: string, check: Check
   return null
 }
 
-/** The first few short values. */
 function shown(values: readonly unknown[]): string {
   const texts = values.slice(0, 20).map((value) => {
     if (typeof value === 'string') return JSON.stringify(value.slice(0, 100))

@@ -21,7 +21,6 @@ export interface CatalogParts {
   readonly pins: Pick<ServerPins, 'known' | 'accept'>
   /** Accept everything on first use, whatever was pinned. */
   readonly accept: boolean
-  /** Asks the person; false is a no. */
   readonly ask: (message: string, elicit: Elicit, signal: AbortSignal) => Promise<boolean>
   readonly warn: (text: string) => void
   /** The time limit of a list, instead of the default. */
@@ -43,44 +42,17 @@ interface Kind {
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 const ADDRESS = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{C}]{0,2000}$/u
 
+const kind = (one: string, method: string, field: string, key: Kind['key'], prefix: string): Kind => ({
+  ...{ one, method: `${method}/list`, field, capability: method.split('/')[0]!, key, prefix },
+  valid: key === 'name' ? NAME : ADDRESS,
+})
+
 const KINDS = {
-  tools: {
-    one: 'tool',
-    method: 'tools/list',
-    field: 'tools',
-    capability: 'tools',
-    key: 'name',
-    valid: NAME,
-    prefix: '',
-  },
-  prompts: {
-    one: 'prompt',
-    method: 'prompts/list',
-    field: 'prompts',
-    capability: 'prompts',
-    key: 'name',
-    valid: NAME,
-    prefix: 'prompt:',
-  },
-  templates: {
-    one: 'resource template',
-    method: 'resources/templates/list',
-    field: 'resourceTemplates',
-    capability: 'resources',
-    key: 'uriTemplate',
-    valid: ADDRESS,
-    prefix: 'template:',
-  },
-  resources: {
-    one: 'resource',
-    method: 'resources/list',
-    field: 'resources',
-    capability: 'resources',
-    key: 'uri',
-    valid: ADDRESS,
-    prefix: 'resource:',
-  },
-} as const satisfies Record<string, Kind>
+  tools: kind('tool', 'tools', 'tools', 'name', ''),
+  prompts: kind('prompt', 'prompts', 'prompts', 'name', 'prompt:'),
+  templates: kind('resource template', 'resources/templates', 'resourceTemplates', 'uriTemplate', 'template:'),
+  resources: kind('resource', 'resources', 'resources', 'uri', 'resource:'),
+}
 
 export type Pinned = 'tools' | 'prompts' | 'templates'
 
@@ -136,7 +108,6 @@ export class ServerCatalog {
     return (await this.#offers(KINDS.resources, signal)).filter((offer) => !this.#steers(KINDS.resources, offer))
   }
 
-  /** The server's valid names, each once. */
   async #offers(kind: Kind, signal: AbortSignal): Promise<readonly Offer[]> {
     const { server } = this.#parts
     await server.ready()

@@ -18,7 +18,6 @@ export interface ServerRequestParts {
   readonly granted: readonly ServerRequest[]
   readonly root: string
   readonly gate: GatewayGate
-  /** The client's model, or null. */
   readonly sample: ((params: Json, signal: AbortSignal) => Promise<unknown>) | null
 }
 

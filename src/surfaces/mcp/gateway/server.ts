@@ -82,7 +82,6 @@ export interface Surroundings {
   readonly now: () => number
   /** Whether the person can be shown forms. */
   readonly elicits: () => boolean
-  /** Asks the person outside a request, or null. */
   readonly elicit: () => Elicit | null
   readonly sample: () => ((params: Json, signal: AbortSignal) => Promise<unknown>) | null
   readonly logLevel: () => string | null

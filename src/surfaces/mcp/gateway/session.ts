@@ -17,7 +17,6 @@ import type { CallContext } from './wrapped-server.ts'
 export interface GatewayParts extends GateParts {
   readonly servers: readonly GatewayServerParts[]
   readonly root: string
-  /** One server, whose names stay unchanged. */
   readonly isPlain?: boolean
   readonly toClient: Send
   readonly warn: (text: string) => void
@@ -38,7 +37,6 @@ const CAPABILITIES = {
   logging: {},
 } as const
 
-/** The client's handshake. */
 interface Handshake {
   readonly elicits: boolean
   readonly samples: boolean

@@ -9,7 +9,6 @@ import type { Elicit } from '../rounds.ts'
 
 /** The client's request behind a server's work. */
 export interface CallContext {
-  /** Asks the person, or null. */
   readonly elicit: Elicit | null
   readonly progress: ((params: Json) => void) | null
   readonly log: ((params: Json) => void) | null
@@ -32,9 +31,7 @@ export interface WrappedServerParts {
   readonly connect: (receive: (text: string | null) => void) => Connection
   /** The client capabilities that the server sees. */
   readonly capabilities: () => Json
-  /** Answers the server's requests to the client. */
   readonly asked: (method: string, params: Json, context: CallContext, signal: AbortSignal) => Promise<unknown>
-  /** Cleans the server's text for display. */
   readonly clean: (text: string) => string
   readonly notified: (method: string, params: Json) => void
   /** Called when it is ready, also after a restart. */
@@ -99,12 +96,10 @@ export class WrappedServer {
     return this.#up?.stateless ?? false
   }
 
-  /** Contexts of its running requests, newest last. */
   contexts(): readonly CallContext[] {
     return [...this.#contexts]
   }
 
-  /** Sends a request, and answers the server's own requests meanwhile. */
   async request(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
     const up = await this.#running()
     const token = context.progress ? `p${++this.#tokens}` : null

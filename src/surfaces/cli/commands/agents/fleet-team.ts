@@ -180,7 +180,6 @@ async function show(
   )
 }
 
-/** Lines to replay, from shipped records or audit files. */
 async function recordLines(files: readonly string[], machine: Machine): Promise<readonly string[] | null> {
   if (files.length === 0) return null
   const { shippedLines } = await import('../../../../organisation/received.ts')

@@ -36,7 +36,7 @@ import { machineFiles } from '../../../../system/files.ts'
 import { recordOf } from '../../../../system/json.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { writeMade } from '../../../../system/made-file.ts'
-import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
+import { paint, printJson, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
 import type { Arguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { openWritten } from '../../open-policy.ts'
@@ -50,7 +50,6 @@ export interface CatalogueRequest {
   readonly words: readonly string[]
 }
 
-/** A server to add or remove, with its scope and clients. */
 interface Wanted {
   readonly name: string
   readonly scope: ClientScope
@@ -137,10 +136,7 @@ export async function mcpList({ terminal, args, root: given }: CatalogueRequest)
     clients: [client],
     guarded: false,
   }))
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ servers: [...rows, ...bare] })}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json) return printJson(terminal, { servers: [...rows, ...bare] })
   if (rows.length + bare.length === 0) terminal.out('no MCP servers: cordon mcp add NAME -- COMMAND adds one\n')
   for (const { name, runs, login, clients } of rows) {
     const state = login === null ? '' : login ? ' (logged in)' : ' (no login)'
@@ -325,7 +321,6 @@ function sectionOf({ name, server }: Wanted, { flags, lists }: Arguments): strin
   return `\n${lines.join('\n')}\n`
 }
 
-/** A command line that reads as these words. */
 function joinWords(words: readonly string[]): string {
   const text = words
     .map((word) => (/^[^\s'"\\$`|&;<>()]+$/.test(word) ? word : word.includes("'") ? `"${word}"` : `'${word}'`))
@@ -361,7 +356,6 @@ async function writeSection(
   terminal.err(`${paint(terminal, 'green', 'added and signed')} ${visible(loaded.manifestPath)}\n`)
 }
 
-/** The manifest as signed, or a new one. */
 async function signedManifest(args: Arguments, terminal: Terminal, machine: Machine): Promise<LoadedPolicy | null> {
   const opened = await openWritten(args, terminal)
   if (!opened) return null
@@ -429,7 +423,6 @@ function rowOf({ name, argv, remote }: ServerSpec, machine: Machine) {
   return { name, runs: remote?.url ?? argv.join(' '), login }
 }
 
-/** Servers that clients start without the gateway. */
 function bareServers(
   machine: Machine,
   root: string,

@@ -69,10 +69,7 @@ export async function run({ terminal, args, bare }: CommandContext): Promise<num
   }
 }
 
-/**
- * Clients usually start the server without a terminal. Then nobody can read a code, and actions that need one are
- * refused.
- */
+/** Clients start it without a terminal, so usually nobody can read a code, and such actions are refused. */
 async function openPage(root: string, terminal: Terminal): Promise<{ close(): Promise<void> }> {
   const { startPage, terminalShow } = await import('./serve-page.ts')
   const warn = (text: string) => terminal.err(`cordon: ${visible(text)}\n`)

@@ -13,7 +13,6 @@ import { isTerminalDevice, paint, type Terminal, visibleLines } from '../../../t
 export interface PageRequest {
   readonly root: string
   readonly port: number
-  /** Shows a code; false if nobody can see it. */
   readonly show: (text: string) => boolean
   readonly warn: (text: string) => void
 }

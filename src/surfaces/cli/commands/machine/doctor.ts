@@ -93,7 +93,6 @@ export async function findHealth(): Promise<{
   return { support, score: { holds, of: support.assurances.length }, agents: await agentHooks() }
 }
 
-/** Each engine with the protections measured here. */
 async function engines(terminal: CommandContext['terminal'], json: boolean): Promise<number> {
   const { surveyEngines } = await import('../../../../session/code/engines.ts')
   const found = await surveyEngines(thisMachine(), await commandBackend())
@@ -180,7 +179,6 @@ function installPlace(): Omit<InstallPlace, 'scope'> {
 
 type ContainerKind = 'kubernetes' | 'podman' | 'docker' | 'gvisor' | 'container'
 
-/** Files and variables that identify containers. */
 interface ContainerTraces {
   readonly exists: (path: string) => boolean
   readonly read: (path: string) => string

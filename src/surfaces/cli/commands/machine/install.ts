@@ -91,7 +91,6 @@ export function hookStyle(check: AgentCheck): 'green' | 'yellow' | 'red' {
   return check.status === 'works' ? 'green' : 'yellow'
 }
 
-/** What the installation changes and why, in one paragraph. */
 function summary({ name, missed }: InstalledHost, place: InstallPlace, changes: readonly FileChange[]): string {
   const where = place.scope === 'user' ? 'all your projects' : place.root
   const backups = changes.some(({ before }) => before !== null)

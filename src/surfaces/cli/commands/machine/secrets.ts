@@ -42,7 +42,6 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
   return EXIT.ok
 }
 
-/** All of stdin, without the final line end. */
 async function piped(): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
@@ -54,7 +53,6 @@ async function piped(): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')
 }
 
-/** Reads a line from the terminal without echo. */
 function typedUnseen(terminal: Terminal, question: string): Promise<string> {
   const { stdin } = process
   return new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ import { cutMiddle, cutTo } from '../../../../scan/display-text.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/check.ts'
 import { readFile } from '../../../hook/install/placed-hook.ts'
-import { paint, type Style, type Terminal } from '../../../terminal/terminal.ts'
+import { paint, printJson, type Style, type Terminal } from '../../../terminal/terminal.ts'
 import { cordonWords } from '../../cordon-words.ts'
 import { type CommandContext, EXIT } from '../../usage.ts'
 
@@ -31,10 +31,7 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
   const agents = (await checkAgents(place, readFile, machine.stateDir, false)).filter(
     ({ status }) => status !== 'absent',
   )
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ ...standing, agents })}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json) return printJson(terminal, { ...standing, agents })
   terminal.out(describeStanding(terminal, standing, agents))
   return EXIT.ok
 }

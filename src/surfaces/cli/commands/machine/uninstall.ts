@@ -39,7 +39,6 @@ interface Removal {
   /** Keeps what `cordon audit verify` needs in the state directory. */
   readonly keepsRecord: boolean
   readonly folders: readonly Folder[]
-  /** What is left in place, with reasons. */
   readonly stays: readonly string[]
 }
 
@@ -126,7 +125,6 @@ function whyNot(path: string): string | null {
 /** Names that never occur in Cordon's own folders. */
 const FOREIGN = ['.git', 'package.json', 'node_modules', 'src']
 
-/** The user's hooks, and those of every project with an installation. */
 async function placedHooks(machine: Machine): Promise<readonly PlacedHook[]> {
   const here = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
   const common = { home: machine.home, env: machine.env, cordon: cordonWords(), wrapper: programPath(machine) }

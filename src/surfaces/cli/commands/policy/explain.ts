@@ -101,7 +101,6 @@ function draw(terminal: Terminal, { decision, facts }: CheckedCall, root: string
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
 
-/** The command text with the deciding part underlined, or marked if there is no colour. */
 function underlined(terminal: Terminal, text: string, part: PartDecision | undefined): string {
   const source = coverSecrets(text)
   if (!part?.span || part.decision === 'allow') return visibleLines(source).replaceAll('\n', '\n  ')
@@ -133,7 +132,6 @@ function shellTree(terminal: Terminal, facts: ShellFacts, decision: Decision, ro
   ]
 }
 
-/** The position of a command in the tree, and how its secrets are hidden. */
 interface Drawing {
   readonly branch: string
   readonly rail: string

@@ -37,7 +37,6 @@ const ADDED: Readonly<Partial<Record<AnswerCount['kind'], string>>> = {
   directory: 'write',
 }
 
-/** Suggests manifest lines for questions that were answered yes repeatedly. */
 function suggest(terminal: Terminal, asJson: boolean): number {
   const machine = thisMachine()
   const open = repeatedAnswers(machine, Date.now()).filter(

@@ -57,7 +57,6 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
   return EXIT.ok
 }
 
-/** The rule files about commands that an agent keeps beside its configuration. */
 function ruleTexts(agent: string, machine: Machine): readonly string[] {
   const sources = findHost(agent)?.ownRules?.sources(rulePlace(machine)) ?? []
   return sources

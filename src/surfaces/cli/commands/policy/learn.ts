@@ -188,7 +188,6 @@ const SAID: Readonly<Record<Proof, string>> = {
   'still-fails': 'It fails with these grants too, for another reason:',
 }
 
-/** The whole report. */
 function describeLearned(terminal: Terminal, learned: LearnResult, diff: readonly string[], home: string): string {
   const { lines, dropped, withheld, warnings, ports, proof, runs } = learned
   const dim = (text: string) => paint(terminal, 'dim', visible(text))

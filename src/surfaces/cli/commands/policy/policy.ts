@@ -5,7 +5,7 @@ import { openChecker } from '../../../../call/decide/check-call.ts'
 import { newSession } from '../../../../project/answers.ts'
 import { effectiveValues, lintManifest, renderEffective, renderProblem } from '../../../../project/problems.ts'
 import { machineFiles } from '../../../../system/files.ts'
-import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { paint, printJson, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, oneOf } from '../../arguments.ts'
 import { type Opened, openWritten } from '../../open-policy.ts'
 import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
@@ -78,10 +78,7 @@ async function replay(
     loaded.root,
     (argv, cwd) => decideTyped(readTyped(argv, cwd, machine, machineFiles), answered),
   )
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify(result)}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json) return printJson(terminal, result)
   for (const verdict of ['allow', 'ask', 'deny'] as const) {
     for (const call of result.changed.filter((candidate) => candidate.after === verdict)) {
       const what = `${paint(terminal, VERDICT_STYLE[verdict], `newly ${verdict}`)} (was ${call.before})`

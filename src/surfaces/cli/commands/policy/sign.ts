@@ -119,7 +119,6 @@ export async function offerRegistries(terminal: Terminal, args: Arguments, drift
   return opened !== null
 }
 
-/** Lists secrets that commands can still see. */
 function describeShown(terminal: Terminal, { root }: LoadedManifest, shown: readonly string[]): string {
   const line = trackedSecretsLine(shown, root)
   return line === null ? '' : `${paint(terminal, 'yellow', '! shown ')} ${visible(line)}\n`

@@ -4,7 +4,7 @@ import { resultText } from '../../../../call/tool-result.ts'
 import { openCustomTools } from '../../../../custom/tools.ts'
 import { type ToolRow, toolRows, trustTool, untrustTool } from '../../../../custom/trust.ts'
 import { createCordon, type Prompter, terminalPrompter } from '../../../../session/cordon.ts'
-import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
+import { paint, printJson, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
 import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { type Opened, openWritten } from '../../open-policy.ts'
@@ -44,10 +44,11 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
 }
 
 function list(terminal: Terminal, args: Arguments, rows: readonly ToolRow[], hashes: boolean): number {
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify(rows.map(({ scriptText: _, ...row }) => row))}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json)
+    return printJson(
+      terminal,
+      rows.map(({ scriptText: _, ...row }) => row),
+    )
   if (rows.length === 0)
     terminal.out('there are no custom tools; they live in .cordon/tools and in your configuration directory\n')
   for (const row of rows) {
@@ -60,10 +61,7 @@ function list(terminal: Terminal, args: Arguments, rows: readonly ToolRow[], has
 }
 
 function show(terminal: Terminal, args: Arguments, row: ToolRow): number {
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify(row)}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json) return printJson(terminal, row)
   const lines = [
     `${paint(terminal, 'bold', row.name)}  ${row.status}  ${visible(row.path)}`,
     visibleLines(row.description),

@@ -5,7 +5,7 @@ import { dropAsk, type GivenAnswer, type OpenAsk, openAsks } from '../../../../q
 import { answerWaiting, requestUnmasking } from '../../../../questions/waiting.ts'
 import { answerOf, askAtTerminal, askText } from '../../../../session/cordon.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
-import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { paint, printJson, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
@@ -38,10 +38,7 @@ function askNamed(asks: readonly OpenAsk[], id: string): OpenAsk {
 }
 
 function list(terminal: Terminal, args: Arguments, asks: readonly OpenAsk[]): number {
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify(asks)}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json) return printJson(terminal, asks)
   if (asks.length === 0) terminal.out('no questions are waiting\n')
   for (const ask of asks) terminal.out(`${describe(terminal, ask)}\n`)
   if (asks.length > 0) terminal.out('cordon approvals answer asks you about each of them\n')
@@ -65,7 +62,6 @@ async function show(terminal: Terminal, machine: Machine, ask: OpenAsk): Promise
 const SHOW_MS = 100
 const SHOW_TRIES = 30
 
-/** Asks the person each question as a session would. */
 async function answer(terminal: Terminal, machine: Machine, asks: readonly OpenAsk[]): Promise<number> {
   if (asks.length === 0) terminal.out('no questions are waiting\n')
   for (const ask of asks) {
@@ -122,7 +118,6 @@ async function allow(terminal: Terminal, machine: Machine, args: Arguments, ask:
   return EXIT.ok
 }
 
-/** A question with everything that its answer covers. */
 function describe(terminal: Terminal, { id, host, project, view }: OpenAsk, whole = false): string {
   const [title, ...rows] = askText(view, { whole }).split('\n')
   const about = `${paint(terminal, 'cyan', id)}  ${paint(terminal, 'bold', title!)}, for ${visible(host)} in ${visible(project)}`

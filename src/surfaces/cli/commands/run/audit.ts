@@ -78,7 +78,6 @@ function verify(terminal: Terminal, args: Arguments, trail: AuditTrail): number 
   return result.ok ? EXIT.ok : EXIT.failed
 }
 
-/** The last line of a verification: the total. */
 function summary(sessions: ReturnType<AuditTrail['verify']>['sessions']): string {
   if (sessions.length === 0) return 'nothing was recorded yet\n'
   const sum = (count: (session: (typeof sessions)[number]) => number): number =>

@@ -12,7 +12,6 @@ import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const HOUR_MS = 3_600_000
 const MOST_LINES = 2000
-/** Lines about the record itself. */
 const HIDDEN: ReadonlySet<string> = new Set(['session', 'checkpoint', 'rotated'])
 
 export async function run({ terminal, args }: CommandContext): Promise<number> {
@@ -54,7 +53,6 @@ export function printLines(
   }
 }
 
-/** Lines of calls in this folder's project, and the lines that belong to them. */
 function hereOf(lines: readonly AuditLine[], cwd: string): (line: AuditLine) => boolean {
   const isAround = (project: unknown) =>
     typeof project === 'string' && (cwd === project || cwd.startsWith(`${project}/`) || project === '/')

@@ -205,7 +205,6 @@ async function isSignedAgain(
   return offerRegistries(terminal, args, drift)
 }
 
-/** Show progress after this time. */
 const LONG_LOOK_MS = 1000
 
 /** One progress line for the first scan of a large tree, erased at the end. */
@@ -226,7 +225,6 @@ function timeoutOf(args: Arguments): number {
   return timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000
 }
 
-/** Asks at the terminal if the manifest lets anyone be asked. */
 async function openQuestions(
   loaded: LoadedPolicy,
   machine: Machine,
@@ -300,7 +298,6 @@ async function keepLine(
   return kept.length === 0 ? [] : [`to keep it: ${kept.map((words) => `cordon add ${words}`).join('; ')}`]
 }
 
-/** Cordon's program and the Node that runs it. */
 function ownPlaces(): readonly string[] {
   const script = machineFiles.canonical(process.argv[1] ?? '')
   return [dirname(script), machineFiles.canonical(process.execPath)]

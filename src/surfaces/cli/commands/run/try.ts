@@ -14,7 +14,6 @@ import { type CommandContext, EXIT } from '../../usage.ts'
 
 /** Long enough to read a step, short enough for a tour of twenty seconds. */
 const PAUSE_MS = 1200
-/** Signals that end a tour early. */
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 export async function run({ terminal, args }: CommandContext): Promise<number> {
@@ -69,7 +68,6 @@ async function takeStep(terminal: Terminal, place: TourPlace, step: TourStep, pe
   return kept
 }
 
-/** The command as a person would type it. */
 function typed(words: readonly string[]): string {
   const at = words.indexOf('--')
   return at < 0 ? words.join(' ') : `${words.slice(0, at + 1).join(' ')} ${commandText([...words.slice(at + 1)])}`
@@ -81,7 +79,6 @@ function indented(place: TourPlace, text: string): string {
   return text === '' ? '' : lines.map((line) => `  ${visible(line)}\n`).join('')
 }
 
-/** Runs this Cordon in the tour's project. */
 function cordon(place: TourPlace, terminal: Terminal, words: readonly string[]): TourRan {
   const { status, stdout, stderr, error } = spawnSync(process.execPath, [process.argv[1]!, ...words], {
     cwd: place.project,

@@ -2,7 +2,7 @@
 
 import { type KeptCall, ProjectUndo, type ShownCall } from '../../../../run/undo.ts'
 import { thisMachine } from '../../../../system/machine.ts'
-import { isTerminalDevice, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { isTerminalDevice, printJson, type Terminal, visible } from '../../../terminal/terminal.ts'
 import type { Arguments } from '../../arguments.ts'
 import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
@@ -30,10 +30,11 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
 
 function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number {
   const calls = project.calls()
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify(calls.map((call) => project.show(call)))}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json)
+    return printJson(
+      terminal,
+      calls.map((call) => project.show(call)),
+    )
   if (calls.length === 0) terminal.out('Nothing is kept for this project.\n')
   for (const call of calls) {
     const { made, changed, removed } = project.show(call).changes
@@ -44,7 +45,6 @@ function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number
   return EXIT.ok
 }
 
-/** `2026-03-01 09:05:00`, in local time. */
 function localTime(iso: string): string {
   const at = new Date(iso)
   const two = (value: number) => String(value).padStart(2, '0')
@@ -52,7 +52,6 @@ function localTime(iso: string): string {
   return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`
 }
 
-/** The chosen calls, in the order of restoring. */
 function choose(project: ProjectUndo, { flags, words }: Arguments): KeptCall[] {
   const [id] = words
   if (flags.redo) {
