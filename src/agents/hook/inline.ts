@@ -10,7 +10,7 @@ import type { ReadCall } from './judge.ts'
 export type InlineSetting =
   | { readonly kind: 'held' }
   | { readonly kind: 'open' }
-  | { readonly kind: 'taken back'; readonly file: string; readonly line: string }
+  | { readonly kind: 'overridden'; readonly file: string; readonly line: string }
 
 export interface InlineCall {
   readonly names: readonly string[]
@@ -23,7 +23,7 @@ export interface InlineCall {
 export function inlineDenials({ names, root, folders, setting }: InlineCall, machine: Machine): readonly ReadCall[] {
   const [name] = names
   if (name === undefined) return []
-  if (setting?.kind === 'taken back') return [takenBack(name, setting)]
+  if (setting?.kind === 'overridden') return [overriddenSetting(name, setting)]
   // A host with the setting finds skills in every folder it visits.
   const files = inlineCommandFiles(root, machine, setting?.kind === 'open' ? 'anywhere' : folders)
   return files
@@ -68,7 +68,7 @@ export function inlineDenial({ names, path, commands, status, unread }: InlineCo
   )
 }
 
-function takenBack(name: string, { file, line }: InlineSetting & { readonly kind: 'taken back' }): ReadCall {
+function overriddenSetting(name: string, { file, line }: InlineSetting & { readonly kind: 'overridden' }): ReadCall {
   return denied(
     name,
     `${file} contains ${line}, which overrides the user’s settings: skills and commands could run programs outside the sandbox.`,

@@ -71,7 +71,7 @@ function importVscode(settings: Settings): Draft {
     const [, server, tool] = SERVER_TOOL.exec(name) ?? []
     if (server === undefined || tool === undefined || typeof level !== 'boolean')
       out.note(`chat.tools.eligibleForAutoApproval ${JSON.stringify(name)} has no equivalent`)
-    // A default approval is nobody's choice; only its opposite is a rule.
+    // Nobody chose a default approval; only its opposite is a rule.
     else if (!level) out.add({ kind: 'server', server, tool, verdict: 'ask' })
   }
   for (const [server, entry] of Object.entries(recordOf(settings.servers ?? settings.mcpServers))) {

@@ -17,7 +17,7 @@ export interface CommandWord {
   readonly said: string
 }
 
-/** Stands in for an unreadable rule: every command asks. */
+/** Replaces an unreadable rule: every command asks. */
 export function unreadable(said: string): CommandWord {
   return { verdict: 'ask', form: 'glob', text: '*', said: `${said}, which cannot be read` }
 }

@@ -106,12 +106,12 @@ export function blocked(why: string): HookAnswer {
   return { stdout: '', stderr: `cordon: ${oneLine(why)}\n`, exitCode: 2 }
 }
 
-interface Decided {
+interface JudgedCall {
   readonly outcome: Outcome
   readonly notes: string | null
 }
 
-async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<Decided> {
+async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<JudgedCall> {
   const { machine, files } = setting
   const root = setting.root ?? request.project ?? startDirectory(input)
   if (root === null || !root.startsWith('/') || !files.isDirectory(root)) {

@@ -11,7 +11,7 @@ import { ASK_WAIT_SECONDS } from './host/hook-command.ts'
 import { type HookRequest, type Host, type Json, type Outcome, ProtocolError } from './host/host.ts'
 import { reasonText } from './reason-text.ts'
 
-export interface Asked {
+export interface HostToolCall {
   readonly host: Host
   readonly request: HookRequest
   /** The tool's input, with the original command if the host shows our rewrite. */
@@ -28,7 +28,7 @@ export function hookStages(
   judge: HookJudge,
   read: readonly ReadCall[],
   wrap: Wrap,
-  asked: Asked,
+  asked: HostToolCall,
 ): Stages<readonly ReadCall[], CallRecord | null, Outcome> {
   const { host, request, setting } = asked
   // The judgement of `decide`, for later stages; null for a call over a limit.
@@ -139,7 +139,7 @@ export function hookStages(
 async function isGatewaysToAsk(
   { loaded }: HookJudge,
   { call, decision }: HookJudgement,
-  { host, setting }: Asked,
+  { host, setting }: HostToolCall,
 ): Promise<boolean> {
   if (decision.decision !== 'ask' || call.kind !== 'foreign' || call.given === undefined || setting.inside) return false
   if (decision.reason.code !== 'level-ask') return false
@@ -154,7 +154,7 @@ async function isGatewaysToAsk(
 async function keepWrites(
   judge: HookJudge,
   read: readonly ReadCall[],
-  { host, request, setting }: Asked,
+  { host, request, setting }: HostToolCall,
 ): Promise<void> {
   const writes = read.flatMap(({ call, touches }) =>
     call.kind === 'tool' && call.tool !== 'bash' && !('denied' in touches) ? touches.writes : [],
@@ -201,7 +201,7 @@ function withUndo(judgement: HookJudgement): HookJudgement {
   return { ...judgement, decision: { ...judgement.decision, relies: 'undo' } }
 }
 
-interface PutAsk {
+interface HostQuestion {
   readonly judgement: HookJudgement
   readonly decision: Decision
   readonly input: Json | null
@@ -213,8 +213,8 @@ interface PutAsk {
 /** True if the host asks its person. Otherwise the question is kept, and the refusal names the remedy. */
 async function approved(
   judge: HookJudge,
-  { judgement, decision, input, places, call, record }: PutAsk,
-  asked: Asked,
+  { judgement, decision, input, places, call, record }: HostQuestion,
+  asked: HostToolCall,
   signal: AbortSignal,
 ): Promise<Approval> {
   const { host, request, setting } = asked
@@ -261,7 +261,12 @@ async function approved(
 }
 
 /** Everything that asks, worst first, as far as a host's dialog has space. */
-async function whyAsked(judge: HookJudge, judgement: HookJudgement, decision: Decision, asked: Asked): Promise<string> {
+async function whyAsked(
+  judge: HookJudge,
+  judgement: HookJudgement,
+  decision: Decision,
+  asked: HostToolCall,
+): Promise<string> {
   const { whyAsks } = await import('../../agents/hook/hook-asks.ts')
   return whyAsks(asked.setting.machine, placeOf(judge, asked), { ...judgement, decision }, MAX_WHY)
 }
@@ -269,7 +274,7 @@ async function whyAsked(judge: HookJudge, judgement: HookJudgement, decision: De
 /** Shorter than the longest reason, to leave space for other notes. */
 const MAX_WHY = 1500
 
-function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session }, given }: Asked): AskPlace {
+function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session }, given }: HostToolCall): AskPlace {
   return { root, cwd: cwd ?? root, session, given }
 }
 

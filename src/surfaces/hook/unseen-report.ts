@@ -56,7 +56,7 @@ export async function unseenIn(
       const reasons = await promptDenials(opened.judge, {}, host.expands, where)
       const setting = await where.setting?.()
       const taken =
-        setting?.kind === 'taken back'
+        setting?.kind === 'overridden'
           ? [
               {
                 agent,

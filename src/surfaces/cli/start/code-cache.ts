@@ -15,7 +15,7 @@ interface Learning {
 }
 
 /**
- * The chunks of one build, loaded for one command. Node's own compile cache holds only functions compiled at load
+ * The chunks of one build, loaded for one command. Node's own compile cache contains only functions compiled at load
  * time, and recompiles the rest in each run; this cache is written at the end of a run. Chunk names contain a content
  * hash, so a cache never meets another text.
  */

@@ -1,4 +1,4 @@
-/** Parts that most hosts' installations share: rows of settings, files of our own, and a switch for all hooks. */
+/** Parts that most hosts' installations share: rows of settings, our own files, and a switch for all hooks. */
 
 import { HOOK_TIMEOUT_SECONDS } from './hook-command.ts'
 import { editRows, type RowSettings } from './hook-rows.ts'

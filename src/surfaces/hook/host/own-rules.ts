@@ -47,12 +47,12 @@ export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): P
   }
 }
 
-interface Found {
+interface RuleText {
   readonly from: string
   readonly text: string | null
 }
 
-function textsOf(source: RuleSource, files: OwnRulesPlace['files']): readonly Found[] {
+function textsOf(source: RuleSource, files: OwnRulesPlace['files']): readonly RuleText[] {
   if ('text' in source) return [source]
   const paths =
     'file' in source

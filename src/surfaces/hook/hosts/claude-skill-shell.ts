@@ -27,9 +27,9 @@ export function skillShell(at: HostSurroundings, root: string, cwd: string): Inl
     if (last === undefined) return { kind: 'open' }
     if (last.value) return { kind: 'held' }
     const isAgainst = said.some(({ value }) => value)
-    return isAgainst ? { kind: 'taken back', file: last.file, line: `"${NO_INLINE}": false` } : { kind: 'open' }
+    return isAgainst ? { kind: 'overridden', file: last.file, line: `"${NO_INLINE}": false` } : { kind: 'open' }
   })
-  return (['taken back', 'open', 'held'] as const).flatMap((kind) => settings.filter((one) => one.kind === kind))[0]!
+  return (['overridden', 'open', 'held'] as const).flatMap((kind) => settings.filter((one) => one.kind === kind))[0]!
 }
 
 /** A file's setting, or null. A file that mentions the key but cannot be parsed may say anything. */

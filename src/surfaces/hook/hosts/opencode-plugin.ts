@@ -11,7 +11,7 @@ export function opencodePlugin(root: string | null, cordon: readonly string[]): 
 ${pluginSource(pluginWords(HOST, root, cordon))}
 const notes = new Map()
 // A command's text is expanded again.
-const shownReason = ({ reason }) => String(reason || 'cordon: it was held back').replace(/[!@]/g, ' ').replace(/\`/g, "'")
+const shownReason = ({ reason }) => String(reason || 'cordon: the call was blocked').replace(/[!@]/g, ' ').replace(/\`/g, "'")
 
 export const Cordon = async ({ directory, client }) => ({
   // Language servers and formatters run project programs or plugins, and opencode starts them outside every hook.

@@ -121,7 +121,7 @@ try {
 } catch (error) {
   const result = { output: ${JSON.stringify(text)} }
   await hooks['tool.execute.after']({ tool: 'bash', sessionID: 'cordon-self-test', args: {} }, result)
-  console.log(result.output.includes('Cordon:') ? 'blocked: ' + error.message : 'a result that gives orders was not flagged')
+  console.log(result.output.includes('Cordon:') ? 'blocked: ' + error.message : 'an injected result was not flagged')
 }`,
     },
     rehearsal: {

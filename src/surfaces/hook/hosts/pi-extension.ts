@@ -17,7 +17,7 @@ export default function cordon(pi) {
   pi.on('input', async (event, context) => {
     const answer = await judge({ hook_event_name: 'prompt', directory: context.cwd, prompt: String(event.text ?? '') })
     if (answer.decision === 'allow') return { action: 'continue' }
-    const reason = answer.reason || 'cordon: it was held back'
+    const reason = answer.reason || 'cordon: the call was blocked'
     if (context.hasUI) context.ui.notify(reason, 'error')
     else console.error(reason)
     return { action: 'handled' }

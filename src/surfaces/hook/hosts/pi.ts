@@ -52,7 +52,7 @@ const context = { cwd: ${JSON.stringify(root)} }
 const answer = await on.tool_call({ toolName: 'bash', input: { command: ${JSON.stringify(command)} } }, context)
 const result = await on.tool_result({ toolName: 'read', input: {}, content: [{ type: 'text', text: ${JSON.stringify(text)} }] }, context)
 if (answer?.block !== true) console.log('allowed')
-else console.log(result?.content?.[0]?.text.includes('Cordon:') ? 'blocked: ' + answer.reason : 'a result that gives orders was not flagged')`,
+else console.log(result?.content?.[0]?.text.includes('Cordon:') ? 'blocked: ' + answer.reason : 'an injected result was not flagged')`,
     },
     rehearsal: {
       args: (_, folder) => [

@@ -1,4 +1,4 @@
-/** The protocol of our own plugins: a call in, allow or deny out, with a rewritten command if any. */
+/** The protocol of our plugins: a call in, allow or deny out, with a rewritten command if any. */
 
 import type { Expansion } from '../../../agents/hook/unseen.ts'
 import { expectEvent, type Host, type OwnRules, object, optionalText, ProtocolError, text } from '../host/host.ts'

@@ -223,7 +223,7 @@ export async function ownRulesTold(
     const names = [...new Set(own.map(({ rule }) => rule))]
     const some = names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
     const closed = names.some((name) => name.endsWith('which cannot be read')) ? ', so every command asks' : ''
-    return `holds what ${source} denies or asks: ${some}${closed}`
+    return `applies what ${source} denies or asks: ${some}${closed}`
   })
 }
 
@@ -275,9 +275,9 @@ function testCommands(test: CommandTest, commands: HookCommands, place: InstallP
   if (!isBlock(nonsense)) return { ok: false, detail: `nonsense was not blocked: ${told(nonsense)}` }
   const flagged = run(JSON.stringify(test.result(place.root, ORDERS)), commands.result)
   if (flagged.status !== 0 || !flagged.stdout.includes('Cordon:')) {
-    return { ok: false, detail: `a result that gives orders was not flagged: ${told(flagged)}` }
+    return { ok: false, detail: `an injected result was not flagged: ${told(flagged)}` }
   }
-  return { ok: true, detail: 'a forbidden call is denied, nonsense is blocked, a result that gives orders is flagged' }
+  return { ok: true, detail: 'a forbidden call is denied, nonsense is blocked, an injected result is flagged' }
 }
 
 /** Tests a plugin by loading it: a forbidden call must be blocked, and an injected result flagged. */
@@ -288,7 +288,7 @@ function testPlugin({ script }: PluginTest, file: string, { root }: InstallPlace
   return {
     ok,
     detail: ok
-      ? 'a forbidden call is blocked, a result that gives orders is flagged'
+      ? 'a forbidden call is blocked, an injected result is flagged'
       : `a forbidden call was not judged: ${told(run)}`,
   }
 }

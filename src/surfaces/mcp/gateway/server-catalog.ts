@@ -154,7 +154,7 @@ export class ServerCatalog {
     if (!scanText(pin.text).injection) return false
     this.#warnOnce(
       pin.hash,
-      `The ${kind.one} “${String(definition[kind.key])}” of the MCP server “${this.#parts.server.label}” describes itself in words that read like orders to the agent. It is withheld; cordon mcp wrap --accept takes it all the same. ${pin.text}`,
+      `The ${kind.one} “${String(definition[kind.key])}” of the MCP server “${this.#parts.server.label}” describes itself in words that read like instructions to the agent. It is withheld; cordon mcp wrap --accept takes it all the same. ${pin.text}`,
     )
     return true
   }

@@ -50,7 +50,7 @@ export interface CatalogueRequest {
   readonly words: readonly string[]
 }
 
-interface Wanted {
+interface RequestedServer {
   readonly name: string
   readonly scope: ClientScope
   readonly root: string
@@ -212,11 +212,11 @@ function nameIn({ words }: CatalogueRequest): string {
 
 const scopeOf = ({ flags }: Arguments): ClientScope => (flags.user ? 'user' : 'project')
 
-function fileOf(client: McpClient, { scope, root }: Wanted, machine: Machine): string {
+function fileOf(client: McpClient, { scope, root }: RequestedServer, machine: Machine): string {
   return clientFile(client, scope, { root, home: machine.home, env: machine.env })!
 }
 
-async function readWanted(request: CatalogueRequest, machine: Machine): Promise<Wanted> {
+async function readWanted(request: CatalogueRequest, machine: Machine): Promise<RequestedServer> {
   const { args, words } = request
   const name = nameIn(request)
   const scope = scopeOf(args)
@@ -224,7 +224,7 @@ async function readWanted(request: CatalogueRequest, machine: Machine): Promise<
   const command = words.slice(1)
   const url = typeof args.flags.url === 'string' ? args.flags.url : null
   if (url !== null && (command.length > 0 || !isRemoteUrl(url)))
-    throw new UsageError('--url takes https://HOST/PATH, and stands by itself')
+    throw new UsageError('--url takes https://HOST/PATH, without a command')
   const clients = clientsOf(args, scope, name, { root, home: machine.home, env: machine.env })
   const typed = url !== null || command.length > 0 ? { command, env: {}, url, hasHeaders: false } : null
   const own = await knownServer(name, request.root, machine)
@@ -304,7 +304,7 @@ function found(
   return first ?? null
 }
 
-function sectionOf({ name, server }: Wanted, { flags, lists }: Arguments): string {
+function sectionOf({ name, server }: RequestedServer, { flags, lists }: Arguments): string {
   const names = (list: readonly string[]) => `[${list.map((one) => JSON.stringify(one)).join(', ')}]`
   const variables = [...new Set([...Object.keys(server.env), ...(lists.env ?? [])])]
   const lines = [
@@ -334,7 +334,7 @@ function joinWords(words: readonly string[]): string {
 async function writeSection(
   { terminal, args }: CatalogueRequest,
   machine: Machine,
-  { name, scope, root }: Wanted,
+  { name, scope, root }: RequestedServer,
   section: string,
 ): Promise<void> {
   const header = `[mcp_servers.${name}]`
