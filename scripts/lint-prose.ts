@@ -247,7 +247,7 @@ export function textsOf(source: string): readonly Block[] {
     found.push({ line: lineAt(source, at), lines: 1, text: plainText(text) })
     return comment.replace(/[^\n]/g, ' ')
   })
-  for (const { 0: literal, index } of code.matchAll(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g)) {
+  for (const { 0: literal, index } of code.matchAll(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\\n]|\\.)*`/g)) {
     const text = literal.slice(1, -1).replace(/\$\{[^}]*\}/g, 'CODE')
     if (text.includes(' ')) found.push({ line: lineAt(source, index), lines: 1, text })
   }
