@@ -39,7 +39,7 @@ function client(words: readonly string[]): readonly [status: number | null, outp
   return [status, stdout]
 }
 
-/** The init as the first process of its own namespaces, with this setup message. */
+/** The init as the first process of new namespaces, with this setup message. */
 function init(orders: Uint8Array): Promise<readonly InitMessage[]> {
   const layout = [
     '--unshare-all',
