@@ -1,7 +1,7 @@
 /**
- * What the broker for changes costs: real work in a sandbox whose changes are held and kept for undo, against bare bubblewrap with the
- * same namespaces and binds; what a broker would cost at the least (`broker-floor.c`: told and let go on, and told and removed); and what
- * `cordon learn` adds, which is told of every look as well. In turns, in one run, by the clock (medians) and by processor time (the least
+ * What the broker for changes costs: real work in a sandbox whose changes go through the broker and are kept for undo, against bare bubblewrap with the
+ * same namespaces and binds; what a broker would cost at the least (`broker-floor.c`: notified only, and notified and removed); and what
+ * `cordon learn` adds, which is also notified of every read. In turns, in one run, by the clock (medians) and by processor time (the least
  * of the rounds, which a busy machine distorts less, without the start of the sandbox). `node bench/changes.ts [ROUNDS [NAME]]`: NAME is how the works begin that are wanted.
  */
 
@@ -110,12 +110,12 @@ try {
       work.goal === null ? '' : String(work.goal),
     ])
   }
-  printTable(`changes that are held and kept (medians of ${ROUNDS})`, [
+  printTable(`changes through the broker, kept for undo (medians of ${ROUNDS})`, [
     ['', 'bubblewrap', 'Cordon', 'ratio', 'floor', 'goal', 'learning to Cordon'],
     ...rows,
   ])
   printTable(`the same in processor time (the least of ${ROUNDS})`, [
-    ['', 'bubblewrap', 'Cordon', 'ratio', 'told only', 'told and removed', 'goal'],
+    ['', 'bubblewrap', 'Cordon', 'ratio', 'notified only', 'notified and removed', 'goal'],
     ...processorRows,
   ])
 } finally {

@@ -168,7 +168,7 @@ async function compareRunc(base: string, machine: ReturnType<typeof thisMachine>
   )
 }
 
-/** The engine in a worker of its own Node, without Cordon. */
+/** The engine in a worker of a separate Node, without Cordon. */
 function bareQuickjs(base: string, inside: string): string {
   const path = join(base, 'bare.mjs')
   writeFileSync(

@@ -1,4 +1,4 @@
-/** Clients of the way out, spoken by hand where the bench's own HTTP would set the pace. */
+/** Clients of the proxy, written by hand where the bench's own HTTP would set the pace. */
 
 import { once } from 'node:events'
 import { Agent, request as httpsRequest } from 'node:https'

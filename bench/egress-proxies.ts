@@ -1,4 +1,4 @@
-/** What the bench of the way out runs their own in processes: the origin, Cordon's proxy, and the peer's proxy. */
+/** The processes of the proxy bench: the origin, Cordon's proxy, and the peer's proxy. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,7 +31,7 @@ export interface ProxyUnderTest {
   readonly trust: SecureContext
   /** When it took the listener, on the clock of `process.hrtime`, which all processes share. */
   readonly started: bigint
-  /** What it holds, after a collection of its garbage. */
+  /** Its memory and descriptors, after a garbage collection. */
   held(): Promise<Held>
   close(): Promise<void>
 }
@@ -74,7 +74,7 @@ export async function startProxy(name: ProxyName, origin: Origin): Promise<Proxy
     name,
     pid,
     port,
-    // The peer has no place for a dialler of our own, so its clients ask for the origin's real port.
+    // The peer cannot use our dialler, so its clients ask for the origin's real port.
     hostPort: name === 'cordon' ? 443 : origin.port,
     ca: told.ca,
     trust: createSecureContext({ ca: told.ca, ecdhCurve: 'X25519' }),
@@ -123,7 +123,7 @@ async function readOrders(): Promise<Orders> {
   return JSON.parse(line.toString()) as Orders
 }
 
-/** Answers every line with what is held, until standard input ends. */
+/** Answers every line with memory and descriptors, until standard input ends. */
 async function serveUntilEnd(): Promise<void> {
   process.stdin.on('data', () => {
     globalThis.gc!()
@@ -182,7 +182,7 @@ async function serveProxy(): Promise<void> {
     rules: { command: 'bench', allowed, denied: [], allowPrivate: false },
     ca,
     upstream: createUpstream({
-      // As the peer does: told roots take the place of the machine's.
+      // As the peer does: configured roots replace the machine's.
       roots: authority,
       dialer: () => ({ host: '127.0.0.1', port: originPort, noDelay: true }),
     }),

@@ -1,6 +1,6 @@
 /**
- * The way out under load for minutes: `node bench/egress-soak.ts [gigabytes] [rounds]`. One long stream, then clients and
- * hosts that misbehave; what the proxy holds is counted before and after. Not part of `npm test` or `npm run bench`.
+ * The proxy under load for minutes: `node bench/egress-soak.ts [gigabytes] [rounds]`. One long stream, then clients and
+ * hosts that misbehave; the proxy's memory and descriptors are counted before and after. Not part of `npm test` or `npm run bench`.
  */
 
 import { once } from 'node:events'
@@ -135,7 +135,7 @@ async function soakEgress(gigabytes: number, rounds: number): Promise<void> {
     await misbehave(proxy, rounds / 4)
     rows.push(row(`after ${(rounds / 4) * quarter} rounds of faults`, await settle(proxy)))
   }
-  printTable('What the proxy holds', rows)
+  printTable('Memory and descriptors of the proxy', rows)
   const range = `${Math.min(...samples).toFixed(1)} to ${Math.max(...samples).toFixed(1)} MB`
   console.log(`\n  the stream: ${rate.toFixed(0)} MB/s; resident at every GB: ${range}`)
   console.log(`  a round: ${FAULTS.map(([name]) => name).join('; ')}; and 20 requests on kept connections`)

@@ -1,4 +1,4 @@
-/** The way out, measured: the first request, new connections, throughput through ended TLS, many at once, memory over time. */
+/** The proxy, measured: the first request, new connections, throughput through ended TLS, many at once, memory over time. */
 
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -103,7 +103,7 @@ async function keptAlive(proxy: ProxyUnderTest): Promise<readonly number[]> {
 async function manyAtOnce(proxy: ProxyUnderTest): Promise<readonly number[]> {
   const sockets: TLSSocket[] = []
   await inParallel(50, 1_000, async () => {
-    // A proxy that turns some away holds fewer.
+    // A proxy that refuses some has fewer open.
     const socket = await connectThrough(proxy).catch(() => null)
     if (socket !== null) sockets.push(socket)
   })
@@ -167,7 +167,7 @@ export async function benchEgress(requests = 20_000): Promise<void> {
     ['one download', 'MB/s', downloads, 0],
     ['one download, by its processor time', 'MB/s', downloads, 1],
     ['requests on 8 kept connections', '1/s', kept],
-    ['of 1,000 connections at once, held', '', held],
+    ['of 1,000 connections at once, kept open', '', held],
     [`memory growth over ${requests} requests`, 'MB', growth, 0],
     ['the same of the heap, collected', 'MB', growth, 1],
   ]
@@ -177,7 +177,7 @@ export async function benchEgress(requests = 20_000): Promise<void> {
     const ratio = values.length > 1 && samples !== growth ? (values[0]! / values[1]!).toFixed(2) : ''
     return [what, ...values.map((value) => `${value.toFixed(2)} ${unit}`), ratio]
   })
-  printTable('The way out', [['', ...names, 'ratio'], ...rows])
+  printTable('The proxy', [['', ...names, 'ratio'], ...rows])
   for (const proxy of proxies) await proxy.close()
   origin.close()
 }

@@ -74,7 +74,7 @@ export async function benchFirstByte(): Promise<void> {
     const source = fileURLToPath(new URL('./first-byte.c', import.meta.url))
     execFileSync('cc', ['-std=gnu11', '-O2', '-static', '-o', client, source])
 
-    // A session lays the next layout out ahead; the first command, and one of another kind, start one of their own.
+    // A session prepares the next layout; the first command, and one of another kind, start their own.
     const backends = { ahead: createBwrapBackend({ commands: 'many' }), own: createBwrapBackend() }
     const ca = createSessionCa()
     const resolver = { resolve: async () => [PUBLIC_ADDRESS] }
@@ -136,8 +136,8 @@ export async function benchFirstByte(): Promise<void> {
       { name: 'small client, HTTP; bare: to itself', bare: toItself, cordon: cordon(small, 'ahead') },
       { name: 'small client, HTTP; bare: direct, host network', bare: toServer, cordon: cordon(small, 'ahead') },
       { name: 'curl, HTTPS; bare: direct, host network', bare: curled, cordon: cordon(curl(), 'ahead') },
-      { name: 'the first of these, without a layout laid out ahead', bare: toItself, cordon: cordon(small, 'own') },
-      { name: 'the last of these, without a layout laid out ahead', bare: curled, cordon: cordon(curl(), 'own') },
+      { name: 'the first of these, without a prepared layout', bare: toItself, cordon: cordon(small, 'own') },
+      { name: 'the last of these, without a prepared layout', bare: curled, cordon: cordon(curl(), 'own') },
     ]
     const table = [['', 'bare bwrap', 'cordon', 'ratio', `target ${TARGET}x`]]
     for (const { name, bare: other, cordon: own } of rows) {

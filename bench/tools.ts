@@ -1,4 +1,4 @@
-/** What the guard costs: file tools held by the kernel against the bare calls of Node. */
+/** The cost of the guard: file tools confined by the kernel against bare calls of Node. */
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -31,7 +31,7 @@ process.umask(process.umask() | 0o022)
 const release = process.argv.includes('--release')
 const wasm = process.argv.includes('--wasm')
 
-/** Where this build is made; the name tells whose it is. */
+/** The draft of this build; its name contains the process. */
 const draft = `dist/.draft-${process.pid}`
 removeDrafts()
 mkdirSync(`${draft}/chunks`, { recursive: true })
@@ -219,7 +219,7 @@ async function writePage(): Promise<void> {
   for (const name of ['index.html', 'page.css', 'icon.svg']) cpSync(`${client}/${name}`, `${draft}/page/${name}`)
 }
 
-/** The first chunk, the file that holds it, and the files their own for commands. */
+/** The first chunk, the file that contains it, and the files of single commands. */
 interface Start {
   readonly main: string
   readonly starts: Readonly<Record<string, string>>
@@ -262,7 +262,7 @@ async function writeChunks(): Promise<Start> {
     },
   })
   const chunks = output.map((file) => {
-    if (file.type !== 'chunk') throw new Error(`the bundle holds ${file.fileName}, which is no chunk`)
+    if (file.type !== 'chunk') throw new Error(`the bundle contains ${file.fileName}, which is not a chunk`)
     return file
   })
   const entry = chunks.find((chunk) => chunk.isEntry)!.fileName
@@ -291,7 +291,7 @@ function chunkOf(part: keyof typeof PARTS): string {
   return `part.${part}`
 }
 
-/** What the program knows of its own build. */
+/** Facts about this build for the program. */
 function facts(): Readonly<Record<string, string>> {
   return {
     PROGRAM_NAMES: JSON.stringify(programNames()),
@@ -358,7 +358,7 @@ function loadBuiltinsLate(code: string): string {
   }, code)
 }
 
-/** A chunk as a function, which is read without decoding, and holds no `import()`: that would look from the caller's folder. */
+/** A chunk as a function, which is read without decoding, and contains no `import()`, which would resolve from the caller's folder. */
 function body(name: string, code: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.
   const foreign = /[^\x00-\x7f]/.exec(code)

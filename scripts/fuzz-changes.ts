@@ -16,7 +16,7 @@ for (const uid of new Set([own.uid, ORDINARY.uid])) {
     const { plain, held } = fuzzOnce(place, program, seed, 3000, uid)
     const at = plain.calls.findIndex((line, i) => line !== held.calls[i])
     const planted = stormOnce(place, program, seed, 3000, uid)
-    if (at >= 0) console.log(`seed ${seed}, uid ${uid}: plain ${plain.calls[at]}, held ${held.calls[at]}`)
+    if (at >= 0) console.log(`seed ${seed}, uid ${uid}: plain ${plain.calls[at]}, through the init ${held.calls[at]}`)
     if (at < 0 && plain.tree.join() !== held.tree.join()) console.log(`seed ${seed}, uid ${uid}: the trees differ`)
     if (planted.length > 0) console.log(`seed ${seed}, uid ${uid}: planted ${planted.join(', ')}`)
     if (at >= 0 || planted.length > 0 || plain.tree.join() !== held.tree.join()) bad++

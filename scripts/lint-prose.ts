@@ -1,5 +1,5 @@
 /**
- * Checks the prose of the documents: sentence length, line width, paragraph length, and the words that docs/glossary.md
+ * Checks the prose of the documents and the words of sources: sentence length, line width, paragraph length, and the words that docs/glossary.md
  * retires. `node scripts/lint-prose.ts [FILE…]` prints problems, `--wrap` fills lines, `--figures` prints figures of each
  * document: sentences, median, 90th percentile, longest sentence, longest line, retired words.
  */
@@ -227,6 +227,46 @@ function filled(first: string, indent: string, words: readonly string[]): readon
   return [...lines, line]
 }
 
+/** Folders of sources that do not use the retired words. The others follow. */
+const SOURCES = ['src/surfaces/{cli,hook,mcp}', 'src/agents', 'scripts', 'bench']
+
+/** Words of the list that are also plain English in code, with the meaning that stays. */
+const PLAIN_IN_CODE: ReadonlySet<string> = new Set([
+  'made', // files and folders that a command made
+  'is no', // "is no longer"
+  'held', // calls of the host API
+  'holds', // a key of data
+  'orders', // the setup message in the protocol
+])
+
+/** A source's comments and texts of several words, each with its line. */
+export function textsOf(source: string): readonly Block[] {
+  const found: Block[] = []
+  const code = source.replace(/\/\*\*?[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm, (comment, at: number) => {
+    const text = comment.replace(/^\s*(?:\/\*\*?|\*\/|\*|\/\/)|\*\/$/gm, '').replace(/\s+/g, ' ')
+    found.push({ line: lineAt(source, at), lines: 1, text: plainText(text) })
+    return comment.replace(/[^\n]/g, ' ')
+  })
+  for (const { 0: literal, index } of code.matchAll(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\\n]|\\.)*`/g)) {
+    const text = literal.slice(1, -1).replace(/\$\{[^}]*\}/g, 'CODE')
+    if (text.includes(' ')) found.push({ line: lineAt(source, index), lines: 1, text })
+  }
+  return found
+}
+
+const lineAt = (text: string, at: number): number => text.slice(0, at).split('\n').length
+
+/** The retired words in a source. */
+export function sourceProblems(source: string, retired: readonly RetiredWord[]): readonly Problem[] {
+  return textsOf(source).flatMap(({ line, text }) =>
+    retired.flatMap(({ pattern, instead }) => {
+      const word = pattern.exec(text)
+      if (word === null || PLAIN_IN_CODE.has(word[0].toLowerCase())) return []
+      return [{ line, message: `"${word[0]}": write ${instead}` }]
+    }),
+  )
+}
+
 /** Pages generated from texts of the program; they change there. */
 const ELSEWHERE = ['docs/reference/cli.md', 'docs/reference/messages.md']
 
@@ -254,6 +294,11 @@ function main(words: readonly string[]): void {
       ({ line, message }) => `${path}:${line}: ${message}`,
     ),
   )
+  const sources = files.length > 0 ? [] : globSync(SOURCES.map((folder) => `${folder}/**/*.{ts,tsx}`))
+  for (const path of sources.filter((one) => !one.startsWith('scripts/lint-prose'))) {
+    const found = sourceProblems(readFileSync(path, 'utf8'), retired)
+    problems.push(...found.map(({ line, message }) => `${path}:${line}: ${message}`))
+  }
   if (problems.length === 0) return
   console.error(
     `${problems.join('\n')}\n${problems.length} problems. docs/glossary.md has the words; keep a sentence to one idea.`,

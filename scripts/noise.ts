@@ -138,7 +138,7 @@ interface Asked {
   readonly message: string
 }
 
-/** Judges the commands in order; an ask is answered with its narrowest suggestion, which holds for the rest of its group. */
+/** Judges the commands in order; an ask is answered with its narrowest suggestion, which applies to the rest of its group. */
 async function replay(
   cases: readonly NoiseCase[],
   groupOf: (row: NoiseCase) => string,

@@ -113,7 +113,7 @@ function prepare(): void {
   git('-C', project, 'commit', '-q', '-m', 'soak')
 }
 
-/** The same build in new files, in the place of the one before, as a package manager does it. */
+/** Replaces the build by the same one in new files, as a package manager does. */
 function upgrade(): void {
   const next = `${app}.next`
   for (const old of [next, `${app}.old`]) rmSync(old, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 /**
  * Runs the arm64 files of the package under qemu-user: the client to its end, and the init as far as an emulated kernel
- * interface goes. It shows that they start, read their orders and answer in the right form; what they hold needs such a machine.
+ * interface goes. It shows that they start, read their setup message and answer in the right form; what they enforce needs such a machine.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -39,7 +39,7 @@ function client(words: readonly string[]): readonly [status: number | null, outp
   return [status, stdout]
 }
 
-/** The init as the first process of namespaces of its own, with these orders. */
+/** The init as the first process of new namespaces, with this setup message. */
 function init(orders: Uint8Array): Promise<readonly InitMessage[]> {
   const layout = [
     '--unshare-all',
@@ -97,8 +97,16 @@ try {
     ['the client runs what it is given', client(['/bin/echo', 'a b']), [0, 'a b\n']],
     ['the client passes the exit code on', client(['/bin/sh', '-c', 'exit 7']), [7, '']],
     ['the init is nothing but a first process', spawnSync(QEMU, [file('init')]).status, 125],
-    ['the init refuses damaged orders', await init(Buffer.from('CORDON2\n\0\0\0\0\0')), failed(INIT_STEPS.ORDERS, 22)],
-    ['the init reads its orders and opens its name service', await init(orders()), failed(INIT_STEPS.PROC, ENOSYS)],
+    [
+      'the init refuses a damaged setup message',
+      await init(Buffer.from('CORDON2\n\0\0\0\0\0')),
+      failed(INIT_STEPS.ORDERS, 22),
+    ],
+    [
+      'the init reads its setup message and opens its name service',
+      await init(orders()),
+      failed(INIT_STEPS.PROC, ENOSYS),
+    ],
     ['the addon that launches loads', loads('launch'), 0],
     ['the addon of the resident loads', loads('serve'), 0],
   ]

@@ -159,10 +159,10 @@ try {
     }
     const [plain, held] = [run(place, tool, false), run(place, tool, true)]
     const differ = [
-      ...(plain.status !== held.status ? [`status ${plain.status} plain, ${held.status} held`] : []),
-      ...(plain.out !== held.out ? [`output plain:\n${plain.out}output held:\n${held.out}`] : []),
+      ...(plain.status !== held.status ? [`status ${plain.status} plain, ${held.status} through the broker`] : []),
+      ...(plain.out !== held.out ? [`output plain:\n${plain.out}output through the broker:\n${held.out}`] : []),
       ...plain.tree.filter((line) => !held.tree.includes(line)).map((line) => `only plain: ${line}`),
-      ...held.tree.filter((line) => !plain.tree.includes(line)).map((line) => `only held: ${line}`),
+      ...held.tree.filter((line) => !plain.tree.includes(line)).map((line) => `only through the broker: ${line}`),
     ]
     if (differ.length > 0 || plain.status !== 0) bad++
     const verdict =

@@ -122,7 +122,7 @@ function runIn(scratch: string, more: readonly string[]): number {
   chmodSync(scratch, 0o711)
 
   // One that is killed does not keep what it compiled, and dozens of them are: these end, while Vitest starts. Others' code is
-  // not believed, so the ordinary user of the tests has some of their own.
+  // not believed, so the ordinary user of the tests has its own.
   for (const user of process.getuid?.() === 0 ? [{}, { uid: 65534, gid: 65534 }] : [{}])
     spawn(process.execPath, ['src/index.ts'], {
       ...user,

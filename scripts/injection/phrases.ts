@@ -1,4 +1,4 @@
-/** Texts that the classifier learns from, generated: orders to an agent, and people's ordinary requests to each other. */
+/** Texts that the classifier learns from, generated: instructions to an agent, and people's ordinary requests. */
 
 import { readFileSync } from 'node:fs'
 
@@ -13,7 +13,7 @@ export function chanceFrom(seed: number): Chance {
   }
 }
 
-/** Alternatives by name; `{name}` in a text stands for one of them. */
+/** Alternatives by name; `{name}` in a text is replaced by one of them. */
 type Grammar = Readonly<Record<string, readonly string[]>>
 
 /** A text of a grammar. */

@@ -34,7 +34,7 @@ interface Row {
   readonly source: string
 }
 
-/** The rows of a corpus. What also stands in its harmless texts is not what makes an injection one. */
+/** The rows of a corpus. A sentence of its harmless texts is no sign of an injection. */
 export function corpusSamples(file: string): readonly Sample[] {
   const rows: Row[] = readFileSync(file, 'utf8')
     .split('\n')
@@ -61,7 +61,7 @@ export function sampleOf(text: string, injection: boolean, source: string): Samp
   return { text, injection, source, sentences: sentencesOf(text.toLowerCase()) }
 }
 
-/** Orders to an agent inside other texts, and those texts by themselves. */
+/** Injections inside other texts, and those texts by themselves. */
 export function generatedSamples(chance: Chance, count: number, files: readonly string[]): readonly Sample[] {
   return Array.from({ length: count }, () => {
     const place = chance(10)
@@ -79,7 +79,7 @@ export function generatedSamples(chance: Chance, count: number, files: readonly 
   })
 }
 
-/** Pieces of documentation and source files of this machine, which give no orders to agents. */
+/** Pieces of documentation and source files of this machine, which contain no injections. */
 export function filePieces(
   folders: readonly string[],
   pattern: RegExp,

@@ -48,7 +48,7 @@ function highlighted(code: string, language: string): string {
   return html + escapeHtml(code.slice(last))
 }
 
-/** Where a link leads in the site; null if its target is not part of it. */
+/** The target of a link in the site; null if it is not part of the site. */
 function target(page: Page, href: string, pages: readonly Page[]): string | null {
   if (/^(?:\w+:|#)/.test(href)) return href
   const [path, anchor] = href.split('#') as [string, string | undefined]

@@ -8,8 +8,10 @@ import { BatchChecker } from '../../src/call/decide/batch.ts'
 import { openRecord } from '../../src/call/record/open.ts'
 import { resultText } from '../../src/call/tool-result.ts'
 import { createCordon } from '../../src/session/cordon.ts'
+import { parseArguments } from '../../src/surfaces/cli/arguments.ts'
 import { run as runCheck } from '../../src/surfaces/cli/commands/policy/check.ts'
 import { run as runExplain } from '../../src/surfaces/cli/commands/policy/explain.ts'
+import { commandRow } from '../../src/surfaces/cli/usage.ts'
 import { answerHook, type HookAnswer } from '../../src/surfaces/hook/answer-hook.ts'
 import { findHost } from '../../src/surfaces/hook/hosts/hosts.ts'
 import { GatewayGate } from '../../src/surfaces/mcp/gateway/gate.ts'
@@ -151,7 +153,8 @@ async function openCheck(place: Place): Promise<Driver> {
     }
     const terminal = { out: into('out'), err: into('err'), color: false, width: 80 }
     const argv = ['--json', '--tool', tool, '--input', JSON.stringify(input)]
-    await place.as(() => run({ terminal, bare: terminal, argv }))
+    const args = parseArguments(commandRow('check')!, argv)
+    await place.as(() => run({ terminal, bare: terminal, argv, args }))
     if (said.out === '') throw new Error(said.err)
     return JSON.parse(said.out) as Json
   }

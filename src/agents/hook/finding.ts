@@ -1,11 +1,11 @@
-/** Remembers what was found in a result of a host's tool: in the audit, and in the session (A3). */
+/** Records findings in a host tool's result: in the audit log, and in the session (A3). */
 
 import { openRecord } from '../../call/record/open.ts'
 import { type HookPlace, openHookJudge, sessionKey } from './judge.ts'
 import type { ResultFinding } from './result.ts'
 import { noteLoose } from './session.ts'
 
-/** Writes down what was found; from now on the session counts as tainted, where the manifest says that this matters. */
+/** Records a finding, and taints the session if the manifest says so. */
 export async function rememberFinding(place: HookPlace, tool: string, finding: ResultFinding): Promise<void> {
   const opened = await openHookJudge(place)
   if ('closed' in opened) return
@@ -20,7 +20,7 @@ export async function rememberFinding(place: HookPlace, tool: string, finding: R
   }
 }
 
-/** Writes down that a command ran outside the sandbox; the session's next call, and every one after it, is denied. */
+/** Records that a command ran outside the sandbox; every later call of the session is denied. */
 export async function rememberLoose(place: HookPlace, tool: string, command: string): Promise<void> {
   const opened = await openHookJudge(place)
   if ('closed' in opened) return

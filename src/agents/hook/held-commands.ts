@@ -1,4 +1,7 @@
-/** Commands and skills of a project that a host must not expand: those that run what no one approved, or put in what may not be read. */
+/**
+ * Project commands and skills that a host must not expand, because they run unapproved commands or include unreadable
+ * files.
+ */
 
 import { existsSync } from 'node:fs'
 import { commandFiles } from '../../custom/inline-commands.ts'
@@ -7,13 +10,13 @@ import type { HookJudge, ReadCall } from './judge.ts'
 import { importedPath } from './memory-files.ts'
 import { foldersTo, memoryDenial, type UnseenPlace } from './unseen.ts'
 
-/** A name that a person may type, and why nothing comes of it. */
+/** A name that a person may type, and why it is blocked. */
 export interface HeldCommand {
   readonly name: string
   readonly reason: string
 }
 
-/** All of them, for hosts that put files and outputs in before any hook is asked. Without a judge, for the reason that is given, whatever would need one. */
+/** Blocks everything that would need a judge if `judge` is the reason why there is none. */
 export function heldCommands(
   judge: HookJudge | string,
   root: string,

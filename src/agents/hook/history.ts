@@ -1,4 +1,4 @@
-/** The history of a host's agent, each of whose calls is its own process: read before the call, written after it. */
+/** The history of a host's agent: each call is its own process, so it is read before and written after. */
 
 import type { Admitted, CallHistory } from '../../call/admission.ts'
 import { ringFor } from '../../call/admission.ts'
@@ -6,16 +6,14 @@ import type { LoadedPolicy } from '../../project/load/load.ts'
 import { sha256 } from '../../system/sha256.ts'
 import type { HookMemory, HookSessionKey } from './session.ts'
 
-/** What a session did before, as its next call has to know it. */
+/** The session's earlier calls, for its next one. */
 export type HostHistory = CallHistory & {
   readonly tainted: boolean
-  /** A command of it that ran outside the sandbox; null: none is known. */
   readonly loose: string | null
-  /** True the first time that these notes are to be told in the session. */
   isNews(notes: string): Promise<boolean>
 }
 
-/** The history by what is remembered; null: nothing is. What only writes is loaded when there is something to write. */
+/** The history from memory; null: none. Code that writes is only loaded when needed. */
 export function hostHistory(
   key: HookSessionKey,
   known: HookMemory | null,
@@ -40,13 +38,13 @@ export function hostHistory(
       const { takeCall } = await import('./session.ts')
       return takeCall(key, perMinute, now())
     },
-    // Judging has no effects, so the first call after the pause is the probe, the process that makes it.
+    // Judging has no effects, so the first call after the pause is the probe, from any process.
     admit: (): Admitted => {
       const left = openUntil === null ? 0 : (openUntil - now()) / 1000
       return left > 0 ? { openFor: left } : { probe: openUntil !== null }
     },
     note: async (_, outcome) => {
-      // A good call only ends a row of bad ones: where there is none, there is nothing to write.
+      // A good call only resets a row of failures, so without one nothing is written.
       const inARow = known !== null && (known.breaker.inARow > 0 || known.breaker.openUntil !== null)
       if (outcome === 'neither' || (outcome === 'good' && !inARow)) return
       const { noteCall } = await import('./session.ts')

@@ -1,4 +1,4 @@
-/** The questions of a hook's judgement: as a person is asked, and as they are kept where there is no one to ask. */
+/** The questions of a hook's judgement, as a person is asked them, and as they are kept. */
 
 import { posix } from 'node:path'
 import { type Question, requestOf } from '../../approval/approve.ts'
@@ -11,10 +11,7 @@ import type { Machine } from '../../system/machine.ts'
 import { sha256 } from '../../system/sha256.ts'
 import type { HookJudgement } from './judge.ts'
 
-/**
- * The ask of a hook's judgement, with what could be granted. A yes is for the very input that the host's tool was given, in that
- * directory, with the places that it points to now.
- */
+/** The question with its possible grants. A yes covers exactly this input, directory and its current link targets. */
 export function askOf(
   machine: Machine,
   host: string,
@@ -25,7 +22,7 @@ export function askOf(
   const { root: project, cwd, session } = place
   const { call } = judgement
   const question = hookQuestion(machine, place, judgement)
-  // Of a tool that is not known, what it would do is not known either.
+  // An unknown tool's effects are unknown too.
   const isKnown = call.kind === 'tool' || isServerTool(call)
   const suggestions = isKnown ? requestOf(question).suggestions : []
   const once = isKnown
@@ -50,7 +47,7 @@ export function askOf(
   }
 }
 
-/** The question of a hook's judgement, as every surface asks it. */
+/** The question, as every surface asks it. */
 export function hookQuestion(machine: Machine, { root, cwd, given }: AskPlace, judgement: HookJudgement): Question {
   const { subject, decision, facts, call } = judgement
   const places = {
@@ -67,27 +64,25 @@ export function hookQuestion(machine: Machine, { root, cwd, given }: AskPlace, j
   return { tool, subject, input, decision, facts, places, ...(cwd !== root && { where: cwd }) }
 }
 
-/** Everything that asks in a hook's judgement, the worst first, in at most so many characters. */
+/** Everything that asks, worst first, in at most this many characters. */
 export function whyAsks(machine: Machine, place: AskPlace, judgement: HookJudgement, most: number): string {
   return askSummary(askView(requestOf({ ...hookQuestion(machine, place, judgement), suggestions: [] })), most)
 }
 
-/** The tool of an MCP server: its name and arguments are all that there is to it. */
 function isServerTool(call: HookJudgement['call']): boolean {
   return call.kind === 'foreign' && call.given !== undefined
 }
 
-/** How an ask about a server's tool is not asked again; null for any other. */
 export function toolRemedy(machine: Machine, place: AskPlace, judgement: HookJudgement): string | null {
   if (!isServerTool(judgement.call)) return null
   const [narrow] = requestOf(hookQuestion(machine, place, judgement)).suggestions
   return narrow?.kind === 'tool' ? `To not be asked again: cordon add tool "${narrow.value}".` : null
 }
 
-/** What an agent says about a command beside it: it changes with every try, and no host does anything by it. */
+/** An agent's description of a command: it changes with every try, and hosts ignore it. */
 const NOTES: ReadonlySet<string> = new Set(['description', 'explanation', 'justification'])
 
-/** Where a host's call was made, and what its tool was given. */
+/** Where a host's call was made, with the tool's input. */
 export interface AskPlace {
   readonly root: string
   readonly cwd: string

@@ -1,4 +1,4 @@
-/** Skills and commands of a project that run something by themselves, outside the sandbox, when the agent or its person calls them. */
+/** Skills and commands of a project that run programs outside the sandbox when called. */
 
 import { relative } from 'node:path'
 import { type InlineCommands, inlineCommandFiles } from '../../custom/inline-commands.ts'
@@ -6,38 +6,32 @@ import { denial } from '../../policy/decision.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { ReadCall } from './judge.ts'
 
-/** What a host's own settings say of such commands: they do not run, they do, or a project took that back which its person had said. */
+/** A host's setting for such commands: off, on, or off against a project that changes its person's choice. */
 export type InlineSetting =
   | { readonly kind: 'held' }
   | { readonly kind: 'open' }
-  | { readonly kind: 'taken back'; readonly file: string; readonly line: string }
+  | { readonly kind: 'overridden'; readonly file: string; readonly line: string }
 
-/** A skill or command that is called, and where. */
 export interface InlineCall {
   readonly names: readonly string[]
   readonly root: string
-  /** The folders in which the host looks. */
   readonly folders: readonly string[]
   /** Null for a host without such a setting. */
   readonly setting: InlineSetting | null
 }
 
-/** The denials of what these calls would run. */
 export function inlineDenials({ names, root, folders, setting }: InlineCall, machine: Machine): readonly ReadCall[] {
   const [name] = names
   if (name === undefined) return []
-  if (setting?.kind === 'taken back') return [takenBack(name, setting)]
-  // A host that has the setting finds skills in every folder that it comes to.
+  if (setting?.kind === 'overridden') return [overriddenSetting(name, setting)]
+  // A host with the setting finds skills in every folder it visits.
   const files = inlineCommandFiles(root, machine, setting?.kind === 'open' ? 'anywhere' : folders)
   return files
     .filter((file) => file.status !== 'ok' && names.some((one) => isCalled(file, one)))
     .map((file) => inlineDenial(file, root))
 }
 
-/**
- * Skills and agents in folders of the project whose heads name programs. Not by their names: a workflow, a skill that goes on as an agent, or
- * settings start them without a call that says which.
- */
+/** Skills and agents whose headers name programs. Matched without names: workflows or settings can start them. */
 export function armedDenials(root: string, folders: readonly string[], machine: Machine): readonly ReadCall[] {
   if (folders.length === 0) return []
   return inlineCommandFiles(root, machine, folders)
@@ -45,13 +39,12 @@ export function armedDenials(root: string, folders: readonly string[], machine: 
     .map((file) => inlineDenial(file, root))
 }
 
-/** The words of a person that call a skill or a command: `/name words`. */
+/** The words of a person that call a skill or command: `/name words`. */
 export function typedCommand(said: string): readonly string[] {
   const name = /^\s*\/([^\s/]+)(?=\s|$)/.exec(said)?.[1]
   return name === undefined ? [] : [name]
 }
 
-/** `folder:name` is also `name`. */
 function isCalled({ names }: InlineCommands, called: string): boolean {
   const forms = (name: string): readonly string[] => {
     const parts = name.toLowerCase().split(':')
@@ -61,7 +54,6 @@ function isCalled({ names }: InlineCommands, called: string): boolean {
   return own === undefined || forms(called).some((form) => own.includes(form))
 }
 
-/** The denial of one that no one approved. */
 export function inlineDenial({ names, path, commands, status, unread }: InlineCommands, root: string): ReadCall {
   const name = names?.[0] ?? relative(root, path)
   const why = status === 'MISMATCH' ? 'has changed since they were approved' : 'they are not approved'
@@ -76,7 +68,7 @@ export function inlineDenial({ names, path, commands, status, unread }: InlineCo
   )
 }
 
-function takenBack(name: string, { file, line }: InlineSetting & { readonly kind: 'taken back' }): ReadCall {
+function overriddenSetting(name: string, { file, line }: InlineSetting & { readonly kind: 'overridden' }): ReadCall {
   return denied(
     name,
     `${file} contains ${line}, which overrides the user’s settings: skills and commands could run programs outside the sandbox.`,

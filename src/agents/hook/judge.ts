@@ -1,4 +1,6 @@
-/** Judges what a host's agent is about to do, for hooks: one process a call, so the policy is opened, asked once, and left. */
+/**
+ * Judges calls of a host's agent for hooks. Each call is a process, so the policy is opened, asked once, and dropped.
+ */
 
 import { join, posix } from 'node:path'
 import type { CallHistory } from '../../call/admission.ts'
@@ -37,75 +39,69 @@ import { readerOf } from './reading.ts'
 import { filesNotToRead } from './search.ts'
 import type { HookSessionKey } from './session.ts'
 
-/** One thing that a host's tool does, in Cordon's words. */
+/** One action of a host's tool, in Cordon's terms. */
 export type HookCall =
   | { readonly kind: 'tool'; readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
   | ForeignCall
   | HostSearch
 
-/** A tool that Cordon does not know: its level decides, and what it may do is held to the rules. */
+/** A tool that Cordon does not know: its level decides, and rules restrict its actions. */
 export interface ForeignCall {
   readonly kind: 'foreign'
   readonly tool: string
-  /** What its input names; absent: nothing that could be judged. */
+  /** The actions that its input names; absent: none. */
   readonly actions?: Actions
-  /** Neither the host's own nor a server's, as far as Cordon knows. */
+  /** Neither the host's own nor a server's tool, as far as Cordon knows. */
   readonly isUnknown?: boolean
-  /** What the tool of an MCP server is given. */
   readonly given?: Readonly<Record<string, unknown>>
-  /** `mcp__SERVER__TOOL`, where the host has another name for it. */
+  /** `mcp__SERVER__TOOL`, if the host uses another name. */
   readonly named?: string
 }
 
-/** A search by the host itself, which reads every file below. */
+/** A host's own search, which reads every file below. */
 export interface HostSearch {
   readonly kind: 'search'
   readonly path: string
-  /** Globs of which a file has to match one; absent: every file is read. */
+  /** A file must match one of these globs; absent: every file. */
   readonly only?: readonly string[]
-  /** The host leaves files out of this search when its hook says so. */
   readonly narrows?: boolean
 }
 
-/** What a host's own settings close. */
+/** Denials of a host's own settings. */
 export interface OwnDenials {
   readonly reads: readonly PathDenial[]
   readonly writes: readonly PathDenial[]
   readonly commands: readonly CommandDenial[]
 }
 
-/** Where a hook was called from. */
+/** Where a hook was called. */
 export interface HookPlace {
   readonly machine: Machine
   readonly files: Files
   /** The project, as the person set it up or started the host in. */
   readonly root: string
-  /** True when `root` is the project itself; else the project is looked for from there upwards. */
+  /** True if `root` is the project; otherwise the project is searched upwards. */
   readonly exact: boolean
-  /** Where relative paths and commands start. */
   readonly cwd: string
   readonly host: string
   readonly session: string | null
-  /** Whether a command can come: the shell analysis is only loaded then. */
+  /** Whether to load the shell analysis for commands. */
   readonly shell: boolean
   /**
-   * The hook itself lives in a sandbox of Cordon's: the manifest was put in force before that was made and cannot be changed from
-   * inside, and what Cordon remembers is out of reach.
+   * The hook itself runs in a sandbox of Cordon's: the manifest was fixed before, and Cordon's memory is out of reach.
    */
   readonly inside?: boolean
-  /** What the host's own settings deny or ask. */
   readonly ownDenials?: OwnDenials | null
-  /** Folders of the host's that hold what belongs to the session: they may be read. */
+  /** The host's folders for this session, which may be read. */
   readonly hostFolders?: readonly string[]
-  /** Names of files, anywhere in the project, that the host's agent may not write. */
+  /** File names, anywhere in the project, that the host's agent may not write. */
   readonly unwritten?: readonly string[]
 }
 
-/** A call of the host as it was read: what it touches, or why it cannot be known. */
+/** A parsed call: what it touches, or why that is unknown. */
 export interface ReadCall {
   readonly call: HookCall
   readonly facts: ShellFacts | null
-  /** What is asked about, in short: the command, path or URL. */
   readonly subject: string
   readonly labels: readonly ToolLabel[]
   readonly touches: ToolCall | { readonly denied: Decision }
@@ -113,34 +109,31 @@ export interface ReadCall {
 
 export interface HookJudgement extends Pick<ReadCall, 'call' | 'facts' | 'subject' | 'labels'> {
   readonly decision: Decision
-  /** Globs of what the host's search has to leave out. */
   readonly excluded?: readonly string[]
 }
 
-/** A judge that was opened, or the sentence that says why there is none: then everything is denied. */
+/** An open judge, or why there is none: then everything is denied. */
 export type OpenedJudge = { readonly judge: HookJudge } | { readonly closed: string }
 
 export interface HookJudge {
   readonly loaded: LoadedPolicy
   readonly session: SessionFacts
   readonly cover: UndoCover
-  /** The agent's calls before this one; null inside a sandbox, where nothing can be remembered. */
+  /** The agent's earlier calls; null inside a sandbox, which has no memory. */
   readonly history: CallHistory | null
-  /** What is dangerous about the set-up, for the person (P5); null where there is nothing, or they were told in this session. */
+  /** Dangers of the set-up for the person (P5); null if none, or already shown in this session. */
   startNotes(): Promise<string | null>
-  /** Reads calls. Whatever goes wrong on the way is a denial. */
   read(calls: readonly HookCall[]): readonly ReadCall[]
   /** Loads what only some decisions need. Without it they are stricter. */
   prepare(calls: readonly ReadCall[]): Promise<void>
-  /** The strictest judgement of all calls; null when there is nothing to judge. */
+  /** The strictest judgement of all calls; null if there is nothing to judge. */
   strictest(calls: readonly ReadCall[], breakerOpenFor: number | null): HookJudgement | null
-  /** Why no one may be asked although the decision is an ask; null when somebody may. */
   whyNotAsked(decision: Decision): string | null
-  /** Without a manifest, whether to ask is the host's to decide: true for asks that leave nothing open when no one is asked (M3). */
+  /** True for asks that the host decides without a manifest, because an unattended ask opens nothing (M3). */
   leavesToHost(judgement: HookJudgement): boolean
 }
 
-/** Asks about a command that its sandbox answers too: with nothing opened, what they are about is hidden, offline or kept for undo. */
+/** Asks that the sandbox also answers: without a yes, their subject is hidden, offline or kept for undo. */
 const SANDBOX_ANSWERS: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'level-ask',
   'not-granted',
@@ -153,13 +146,12 @@ const SANDBOX_ANSWERS: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'port-not-opened',
 ])
 
-/** Tools whose result is names of files. */
 const LISTS: ReadonlySet<string> = new Set(['glob', 'list'])
 
-/** Asks about the host's own tools that only repeat what the host asks by itself. */
+/** Asks about the host's own tools that repeat the host's question. */
 const HOST_ANSWERS: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['level-ask', 'host-not-granted'])
 
-/** Opens the project's policy. An unsigned manifest takes no effect, and neither does anything else then (M3). */
+/** Opens the project's policy. An unsigned manifest denies everything (M3). */
 export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const { machine, files } = place
   const opened = await openPolicy({
@@ -170,13 +162,13 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     unsigned: place.inside ? 'in-force' : 'refused',
   })
   if (!('loaded' in opened)) return { closed: await whyClosed(opened, place.root) }
-  // What the host's own settings deny binds like rules of the manifest.
+  // Denials of the host's own settings apply like manifest rules.
   const { reads = [], writes = [], commands = [] } = place.ownDenials ?? {}
   const unwritten = unwrittenRules(opened.loaded.policy.root, place.unwritten ?? [])
   const quiet = !opened.loaded.ownManifest && opened.loaded.policy.mode.source === 'built-in'
   const moded = quiet ? contained(opened.loaded) : opened.loaded
   const held = extendPolicy(moded, { denials: { reads, writes: [...unwritten, ...writes], commands } })
-  // An agent section of the host's name can only be meant for it; the plan agent stays the plan agent.
+  // An agent section of the host's name applies to it; the plan agent stays the plan agent.
   const { agent: chosen, agents } = held.policy
   const agent = chosen.value !== 'plan' && agents.has(place.host) ? place.host : null
   const answered = await withAnswers(held, { ...place, agent })
@@ -198,7 +190,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     cwd,
     home: machine.home,
     roots: keptPlaces(loaded.policy, session),
-    // Inside `cordon run` it is the host that sets its commands' variables.
+    // Inside `cordon run` the host sets its commands' variables.
     temporary: place.inside ? null : temporaryOf(loaded),
     foreignCharset: isForeignCharset(loaded, machine, place.inside),
     canonical: files.canonical,
@@ -211,7 +203,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     const { call } = read
     if ('denied' in touches) return [{ ...read, decision: touches.denied }]
     const facts = { ...session, breakerOpenFor }
-    // Inside `cordon run` nothing of this one call is kept.
+    // Inside `cordon run` nothing is kept for a single call.
     const decision = place.inside
       ? evaluate(loaded.policy, facts, touches)
       : cover.evaluate(loaded.policy, facts, touches)
@@ -233,12 +225,12 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       history,
       startNotes: async () => {
         const notes = startNotes(loaded, machine).join('; ')
-        // Rather told twice than not at all.
+        // On error, repeat the note.
         return notes !== '' && history && (await history.isNews(notes).catch(() => true)) ? notes : null
       },
       read: (calls) => calls.map((call) => readCall(call, around, loaded.session.mcpRules)),
       async prepare(calls) {
-        // What a search goes over is looked through once, by the decision.
+        // The decision already scanned what a search covers.
         const { policy } = loaded
         const isSecret = (path: string): boolean =>
           secretOf(path, policy) !== null || (isGlob(path) && secretOfGlob(path, policy.home) !== null)
@@ -271,7 +263,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   }
 }
 
-/** The policy of a hook where no manifest says otherwise (M3). */
+/** The policy of a hook without a manifest (M3). */
 function contained(loaded: LoadedPolicy): LoadedPolicy {
   return { ...loaded, policy: { ...loaded.policy, mode: { ...loaded.policy.mode, value: 'contained' } } }
 }
@@ -280,13 +272,13 @@ function isBuiltIn({ source }: RuleRef): boolean {
   return source === 'built-in'
 }
 
-/** A judgement that asks, with what the other calls of the same request ask: a yes is for all of them. */
+/** A judgement that asks, with the asks of the same request's other calls: a yes covers all of them. */
 function withAllAsks(worst: HookJudgement, judged: readonly HookJudgement[]): HookJudgement {
   const known = new Set(worst.decision.segments.map(nameOfPart))
   const others = judged
     .flatMap(({ decision }) => decision.segments)
     .filter((part) => part.decision === 'ask' && !known.has(nameOfPart(part)))
-    // Where they stand is said by the facts of another call.
+    // Their spans belong to another call's facts.
     .map(({ span: _span, command: _command, ...part }) => part)
   if (others.length === 0) return worst
   const unique = new Map(others.map((part) => [nameOfPart(part), part]))
@@ -297,7 +289,6 @@ function nameOfPart({ kind, text, reason }: PartDecision): string {
   return JSON.stringify([kind, text, reason.code])
 }
 
-/** The files that a call names, as they are written and where they lead. */
 function pathsOf({ touches, facts }: ReadCall): readonly string[] {
   if ('denied' in touches) return []
   const named = touches.reads.flatMap(({ path, written = path }) => [path, written])
@@ -306,12 +297,12 @@ function pathsOf({ touches, facts }: ReadCall): readonly string[] {
     ...(facts?.commands.flatMap(({ paths }) => paths.flatMap(({ path }) => path ?? [])) ?? []),
     ...redirects.flatMap(({ target, cwd }) => (target?.values ?? []).map((value) => posix.resolve(cwd ?? '/', value))),
   ]
-  // A longer name opens nothing, and no link is in it.
+  // Longer names cannot exist as paths.
   const short = words.filter((word) => word.length <= 4096)
   return [...named, ...words, ...short.map((word) => touches.shell!.canonical(word))]
 }
 
-/** A session of which a command ran bare goes no further: what it runs cannot be held. */
+/** A session with a command outside the sandbox is blocked: Cordon can no longer restrict it. */
 function whyLoose(command: string, host: string): string {
   return `A command of this session ran outside the sandbox although Cordon had put it there, so nothing more may run in it: ${command.slice(0, 200)}. Another hook of ${host} replaced it. The user has to remove that hook (see cordon doctor) and start a new session.`
 }
@@ -337,7 +328,7 @@ function readCall(call: HookCall, around: Surroundings, rules: ReadonlyMap<strin
   }
 }
 
-/** What the session remembers of its calls before this one; most have nothing, and then nothing is loaded. */
+/** The session's memory of earlier calls; usually empty, and then nothing is loaded. */
 async function openHistory(place: HookPlace, loaded: LoadedPolicy): Promise<HostHistory> {
   const key = sessionKey(place, loaded)
   const known = place.files.exists(key.directory) ? (await import('./session.ts')).hookMemory(key) : null
@@ -363,12 +354,12 @@ function subjectOf(actions: Actions, tool: string): string {
   return actions.command ?? actions.url ?? actions.writes?.[0] ?? actions.reads?.[0] ?? actions.lists?.[0] ?? tool
 }
 
-/** What the host keeps for its agent is the agent's to read. */
+/** The agent may read what its host keeps for it. */
 function hostsOwn(folder: string): PathRule {
   return { pattern: wholeTree(folder), prompt: false, rule: 'the host’s own files of the session', source: 'session' }
 }
 
-/** What the host takes its variables from is not its agent's to write. */
+/** The agent may not write the host's variable files. */
 function unwrittenRules(root: string, names: readonly string[]): readonly PathRule[] {
   return names.map((name) => {
     const absolute = `${root}/**/${name}`

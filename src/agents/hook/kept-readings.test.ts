@@ -49,14 +49,14 @@ describe('how a command was read', () => {
     expect(run.asked).toHaveLength(others.length)
   })
 
-  it('cannot be changed by whoever was given it', () => {
+  it('cannot be changed by its receiver', () => {
     keepReadings()
     const { facts } = counting().analyze('rm -rf a', PLACE) as unknown as { facts: { commands: { argv: object[] }[] } }
     expect(() => facts.commands.pop()).toThrow(TypeError)
     expect(() => facts.commands[0]!.argv.pop()).toThrow(TypeError)
   })
 
-  it('holds what bash accepted, and asks again about what it did not', () => {
+  it('keeps what bash accepted, and asks again about what it did not', () => {
     keepReadings()
     const good = counting()
     const bad = counting('unexpected end')

@@ -1,4 +1,4 @@
-/** What a host's own file tools change is kept for undo: before the host makes the change, and until it says that it did. */
+/** Saves files for undo before a host's own tool changes them, until the host reports the end. */
 
 import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -13,13 +13,11 @@ export interface HostWrites {
   readonly root: string
   readonly host: string
   readonly session: string | null
-  /** The tool with what it is about. */
   readonly what: string
-  /** Canonical. */
   readonly paths: readonly string[]
 }
 
-/** Keeps what is at the paths now. */
+/** Saves the current files at the paths. */
 export function keepHostWrites(writes: HostWrites): void {
   const { stateDir, root, session, what, paths } = writes
   const inside = paths.filter((path) => path.startsWith(`${root}/`) && statAt(path)?.isDirectory() !== true)
@@ -39,7 +37,7 @@ export function keepHostWrites(writes: HostWrites): void {
   writeOpen(writes, [...readOpen(writes), id])
 }
 
-/** A tool of the host is done. Calls at once are distinguished by what has changed: the others stay open. */
+/** A host's tool has ended. Concurrent calls are distinguished by their changes: the others stay open. */
 export function endHostWrites(owner: OpenOwner): void {
   const open = readOpen(owner)
   if (open.length === 0) return
@@ -52,7 +50,7 @@ export function endHostWrites(owner: OpenOwner): void {
 
 type OpenOwner = Pick<HostWrites, 'stateDir' | 'host' | 'session'>
 
-/** More than a host runs at once; an older one was declined, or its host says nothing of results. */
+/** More than a host runs at once; older ones were declined, or their host reports no results. */
 const MOST_OPEN = 50
 
 function readOpen(owner: OpenOwner): readonly string[] {
@@ -78,7 +76,6 @@ function openFile({ stateDir, host, session }: OpenOwner): string {
   return join(stateDir, OPEN, sha256(`${host}\0${session ?? ''}`))
 }
 
-/** A path that is not there, and the folders above it that are not, from above. */
 function missing(path: string): string[] {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return []
   const above = posix.dirname(path)

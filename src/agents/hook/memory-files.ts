@@ -1,43 +1,41 @@
-/** The memory files that a host puts before its model by itself, and what they import. */
+/** The memory files that a host sends to its model on its own, with their imports. */
 
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { filesBelow, MAX_ENTRIES, mentionedPaths } from '../../custom/walk.ts'
 import { errorCode } from '../../system/fault.ts'
 
-/** Which files those are in a host. */
+/** A host's memory files. */
 export interface MemoryNames {
-  /** Names that it reads in every folder from the project down; one that ends in `/` is a folder, and every text below it counts. */
+  /** Names that it reads in every folder from the project down; with `/`, a folder of texts. */
   readonly memory: readonly string[]
-  /** It puts files that they mention with `@` instead of the mention. */
+  /** It inserts files that they mention with `@`. */
   readonly imports: boolean
-  /** Folders of texts that go to the model as they are, when something calls them: skills, commands, agents, styles. */
+  /** Folders of texts sent to the model when called: skills, commands, agents, styles. */
   readonly texts?: readonly string[]
 }
 
-/** A file that a host reads by itself. */
+/** A file that a host reads on its own. */
 export interface MemoryFile {
   readonly path: string
-  /** The file that names it; null for a memory file by its own name. */
+  /** The file that names it; null for a memory file. */
   readonly from: string | null
-  /** Why no one can say what it imports; null when that is known. */
   readonly unread: string | null
-  /** It lies where its person keeps such files: that this is outside the project is nothing against it. */
+  /** In its person's own place for such files, so it may be outside the project. */
   readonly isPersons?: true
 }
 
-/** A further name of memory files, and the settings that say so. */
+/** An additional name of memory files, and the settings that define it. */
 export interface NamedMemory {
   readonly name: string
   readonly from: string | null
 }
 
-/** Hosts stop earlier. */
 const MAX_DEPTH = 8
 const MAX_FILES = 1000
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Every memory file in these folders, and every file that they import, as far as they are there. */
+/** Every memory file in these folders, and every existing file that they import. */
 export function memoryFiles(
   folders: readonly string[],
   { memory, imports, texts = [] }: MemoryNames,
@@ -59,7 +57,6 @@ export function memoryFiles(
   ])
 }
 
-/** The texts below a folder, by the names that links give them. */
 function textsBelow(folder: string, isWanted: (path: string, place: string) => boolean): readonly MemoryFile[] {
   const { found, isCut } = filesBelow(folder.slice(0, -1), isWanted)
   const cut = {
@@ -70,7 +67,7 @@ function textsBelow(folder: string, isWanted: (path: string, place: string) => b
   return [...(isCut ? [cut] : []), ...found.map((path) => ({ path, from: null, unread: null }))]
 }
 
-/** Where an import of a file leads. */
+/** The path of an import in a file. */
 export function importedPath(given: string, file: string, home: string): string {
   if (given === '~' || given.startsWith('~/')) return home + given.slice(1)
   return posix.resolve(posix.dirname(file), given)
@@ -80,7 +77,7 @@ function isText(path: string): boolean {
   return /\.(?:md|mdc|txt)$/i.test(path)
 }
 
-/** Of a skill's folder only the skill itself, not what it refers to. */
+/** In a skill's folder only the skill itself, not files it refers to. */
 function isSent(path: string, place: string): boolean {
   if (!/\.(?:md|txt|toml|ya?ml|json)$/i.test(path)) return false
   return !/skills?$/.test(place) || /^skill\.md$/i.test(posix.basename(path)) || posix.dirname(path) === place
@@ -120,7 +117,6 @@ function withImports(
   ]
 }
 
-/** A link is followed, as the host does; what cannot be a file's name is none. */
 function statOf(path: string): Stats | null {
   try {
     return statSync(path)

@@ -1,4 +1,7 @@
-/** Files that a project's settings have a host put before its model: further names of memory files, further folders of them, instructions, and what stands for a file. */
+/**
+ * Files that project settings make a host send to its model: more memory file names and folders, instructions, and
+ * file placeholders.
+ */
 
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -8,31 +11,28 @@ import { errorCode } from '../../system/fault.ts'
 import { isRecord, parseSettings } from '../../system/json.ts'
 import { importedPath, type MemoryFile, type NamedMemory } from './memory-files.ts'
 
-/** Where a host's settings say so; keys are `a.b`. */
+/** Where a host's settings name files; keys are `a.b`. */
 export interface NamingSettings {
-  /** In every folder from the project down to where the host stands. */
+  /** In every folder from the project down to the host's current one. */
   readonly files: readonly string[]
-  /** Texts that are names of memory files. */
   readonly names?: readonly string[]
-  /** Texts that are files, or globs of files. */
   readonly paths?: readonly string[]
-  /** `{file:PATH}` in any text is the file, and `{env:NAME}` a variable of the host's, which its model has no need of outside of these keys. */
+  /** In any text, `{file:PATH}` is a file and `{env:NAME}` a variable, which the model only needs in these keys. */
   readonly substitutes?: { readonly variables: readonly string[] }
-  /** Texts that are further folders with memory files, where one of the switches is on, in the person's own settings too; absent: always. */
+  /** Keys of more folders with memory files, if a switch is on, in the person's settings too; absent: always. */
   readonly folders?: { readonly keys: readonly string[]; readonly switches?: readonly string[] }
-  /** `$NAME` in a text is that variable of the host's, which no one else knows. */
+  /** `$NAME` in a text is a variable of the host, unknown here. */
   readonly variables?: true
-  /** The host's own folder in the home, with its settings, where it looks for the names too. */
   readonly own?: (home: string, env: Readonly<Record<string, string | undefined>>) => string
 }
 
-/** A folder whose memory files count, and the settings that say so. */
+/** A folder whose memory files count, and the settings that name it. */
 export interface NamedFolder {
   readonly path: string
   readonly from: string
 }
 
-/** What they name: memory files by their names and by their folders, and files as they are. */
+/** The named memory files, folders of memory files, and plain files. */
 export interface NamedFiles {
   readonly names: readonly NamedMemory[]
   readonly folders: readonly NamedFolder[]
@@ -43,7 +43,9 @@ export const NOTHING_NAMED: NamedFiles = { names: [], folders: [], files: [] }
 
 const MAX_FOUND = 500
 
-/** Everything that the settings in these folders name. Settings that cannot be understood may name anything, and say so. */
+/**
+ * Everything that settings in these folders name. Settings that cannot be parsed may name anything, and are reported.
+ */
 export async function namedFiles(
   folders: readonly string[],
   naming: NamingSettings,
@@ -63,7 +65,7 @@ export async function namedFiles(
   }
 }
 
-/** What one file of settings names, which belongs to `folder`. */
+/** The names in one settings file, which belongs to `folder`. */
 async function namedIn(
   file: string,
   folder: string,
@@ -102,7 +104,7 @@ async function namedIn(
   }
 }
 
-/** `{env:NAME}` wherever it stands, in names as well, but in these keys. */
+/** `{env:NAME}` anywhere, names included, except in these keys. */
 function variablesOutside(settings: unknown, keys: readonly string[]): readonly string[] {
   if (!isRecord(settings)) return []
   const rest = Object.entries(settings).filter(([key]) => !keys.includes(key))
@@ -113,7 +115,7 @@ function hasSwitch(settings: unknown, { folders }: NamingSettings): boolean {
   return folders?.switches?.some((key) => isOn(settings, key)) ?? true
 }
 
-/** What cannot be understood may say so. */
+/** Settings that cannot be parsed count as on. */
 async function isSwitchedOn(file: string, naming: NamingSettings): Promise<boolean> {
   const text = textOf(file)
   try {
@@ -129,7 +131,7 @@ async function parsed(text: string, file: string): Promise<unknown> {
   return parseToml(text, file)
 }
 
-/** A name, or what a glob finds; a link that it finds is judged by where it leads. */
+/** A name, or a glob's matches; matched links are judged by their targets. */
 function meant(given: string, beside: string, from: string, home: string): readonly MemoryFile[] {
   if (/^\w+:\/\//.test(given)) return []
   const path = importedPath(given, beside, home)
@@ -145,14 +147,12 @@ function meant(given: string, beside: string, from: string, home: string): reado
     : found.map(file)
 }
 
-/** The texts at a key, alone or in a list. */
 function textsAt(settings: unknown, key: string): readonly string[] {
   return valuesAt(settings, key.split('.'))
     .flat()
     .filter((one) => typeof one === 'string')
 }
 
-/** Whether a switch is thrown; what is not a yes and no no may be taken for a yes. */
 function isOn(settings: unknown, key: string): boolean {
   return valuesAt(settings, key.split('.')).some((value) => value !== false && value !== null)
 }
@@ -165,7 +165,7 @@ function valuesAt(value: unknown, [key, ...rest]: readonly string[]): readonly u
   return Object.hasOwn(value, key) ? valuesAt(value[key], rest) : []
 }
 
-/** What is there and cannot be read is not a settings for the host either. */
+/** A file that cannot be read has no settings for the host either. */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')

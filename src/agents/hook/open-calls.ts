@@ -1,4 +1,4 @@
-/** Calls that a host runs itself: begun in one hook's process, ended in another's (A1). */
+/** Calls that a host runs itself: one hook process starts them, another ends them (A1). */
 
 import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export interface OpenOwner {
   readonly session: string | null
 }
 
-/** Which of the session's calls: the host's own id of it, where it says one. */
+/** A call of the session: the host's id, if any. */
 export interface HostCall {
   readonly tool: string
   readonly use: string | null
@@ -27,7 +27,6 @@ interface OpenCall extends CallRecord, HostCall {
   readonly maxBytes: number
 }
 
-/** Older ones were declined, or their host says nothing of results. */
 const MOST_OPEN = 50
 
 /** Notes a call that the host is about to run. */
@@ -36,14 +35,14 @@ export function noteOpen(owner: OpenOwner, call: HostCall, record: CallRecord, l
   const directory = folderOf(owner)
   openOwnDirectory(directory)
   const open: OpenCall = { ...record, ...call, root, maxBytes: session.audit.maxBytes }
-  // Under a name that only this call has: a random one would make every hook load node:crypto.
+  // The call's own id avoids loading node:crypto for a random name in every hook.
   const path = join(directory, record.call)
   writeFileSync(`${path}.new`, JSON.stringify(open), { mode: 0o600 })
   renameSync(`${path}.new`, path)
   for (const { name } of opened(directory).slice(0, -MOST_OPEN)) removeIfThere(join(directory, name))
 }
 
-/** Writes the end of a call that the host ran. Of those that it does not tell apart the first ends first. */
+/** Records the end of a call that the host ran. Among indistinguishable calls, the oldest ends first. */
 export function endOpen(
   owner: OpenOwner,
   call: HostCall,

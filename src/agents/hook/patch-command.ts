@@ -1,4 +1,7 @@
-/** `apply_patch <<'EOF' … EOF` in a shell: models without a tool for patches write them so. No shell reads it: Cordon applies the patch. */
+/**
+ * `apply_patch <<'EOF' … EOF` in a shell, from models without a patch tool. Cordon applies the patch itself, without a
+ * shell.
+ */
 
 import { bareCall, checkedPaths } from '../../call/decide/resolve-call.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
@@ -11,7 +14,7 @@ import type { HookCall, HookJudge, ReadCall } from './judge.ts'
 const HEREDOC = /^\s*(?:apply_patch|applypatch)[^\S\n]*<<[^\S\n]*(?:'(\w+)'|"(\w+)"|(\w+))[^\S\n]*\n([\s\S]*)$/
 const BEGIN = /^\s*\*\*\* Begin Patch[^\S\n]*\n/
 
-/** The patch that is all of a command; null for every other command. Nothing in it is expanded, whatever the quotes say. */
+/** The patch of a command that contains nothing else, or null. Nothing in it is expanded, whatever its quotes. */
 export function patchInCommand(command: string): string | null {
   const [, single, double, bare, rest] = HEREDOC.exec(command) ?? []
   const mark = single ?? double ?? bare
@@ -23,14 +26,14 @@ export function patchInCommand(command: string): string | null {
   return BEGIN.test(patch) ? patch : null
 }
 
-/** The call as what it is: a patch where its command is one. */
+/** A patch call if the command is a patch; otherwise the call itself. */
 export function asPatch(call: HookCall): HookCall {
   if (call.kind !== 'tool' || call.tool !== 'bash' || call.input.cwd !== undefined) return call
   const patch = patchInCommand(String(call.input.command))
   return patch === null ? call : { kind: 'tool', tool: 'apply_patch', input: { patch } }
 }
 
-/** Applies a patch that was allowed; one that does not fit changes nothing, and says why. `keeper` is told of each change before it is made. */
+/** Applies an allowed patch, or explains why it does not fit. `keeper` is notified before each change. */
 export async function applyAllowed(
   judge: HookJudge,
   read: ReadCall,

@@ -1,4 +1,4 @@
-/** What a yes in a host's dialog opens, for the hook that asks and for the command that comes of it. */
+/** What a yes in a host's dialog opens, for the asking hook and the resulting command. */
 
 import { askedPlaces, type ReachScene, resolverIn } from '../../call/answer-reach.ts'
 import type { Files } from '../../system/files.ts'
@@ -10,7 +10,7 @@ interface Around {
   readonly files: Files
 }
 
-/** The decision, with its words looked up from the project, wherever in it the host works. */
+/** The decision with paths resolved from the project, wherever the host works in it. */
 export function reachScene(
   { loaded: { root, policy }, session }: HookJudge,
   { decision, facts }: Pick<HookJudgement, 'decision' | 'facts'>,
@@ -19,7 +19,7 @@ export function reachScene(
   return { decision, facts, files, policy, session, resolve: resolverIn(root, home, files) }
 }
 
-/** The places that a yes opens, as they are now. */
+/** The places that a yes opens, with their current link targets. */
 export function placesAsked(...scene: Parameters<typeof reachScene>): readonly string[] {
   return askedPlaces(reachScene(...scene))
 }

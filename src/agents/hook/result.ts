@@ -1,20 +1,18 @@
-/** Checks what a host's tool gave: secrets from outside are masked, and text that gives orders is found (A2, A3). */
+/** Checks a host tool's result: masks outside secrets, and finds injections (A2, A3). */
 
 export interface ResultFinding {
-  /** It holds text that reads like orders to the agent. */
   readonly injection: boolean
   readonly score: number
-  /** The result without its secrets, in the same shape; null when there are none. */
   readonly masked: unknown
 }
 
-/** Beyond this much text the rest is left unread: a hook that takes longer than its host waits says nothing at all. */
+/** Text beyond this is not scanned: a hook that outlasts its host's patience reports nothing at all. */
 const MAX_CHARACTERS = 8_000_000
 const MAX_DEPTH = 64
-/** Fewer characters hold no order, and the scan takes its time to get ready. */
+/** Shorter texts contain no instructions, and starting the scan takes time. */
 const MIN_CHARACTERS = 20
 
-/** Reads every text in a result. The scanners are loaded when there is something for them. */
+/** Scans every text in a result. Scanners are loaded only if needed. */
 export async function scanResult(value: unknown, mask: boolean, isGuidance = false): Promise<ResultFinding> {
   const texts: string[] = []
   const redactor = mask ? (await import('../../scan/redact/redact.ts')).createRedactor() : null
@@ -53,14 +51,13 @@ export async function scanResult(value: unknown, mask: boolean, isGuidance = fal
 
 const BYTE_FIELDS: ReadonlySet<string> = new Set(['data', 'blob', 'base64'])
 
-/** A picture or a sound is base64, in which every run looks like chance. Only what is nothing else passes for it. */
+/** A picture or sound is base64, which looks random everywhere. Only parts without other content count. */
 function isBytes(part: object, name: string, item: unknown): boolean {
   if (typeof item !== 'string' || !(BYTE_FIELDS.has(name) || (part as { isImage?: unknown }).isImage === true))
     return false
   return /^(?:data:(?:image|audio)\/[\w.+-]+;base64,)?[A-Za-z0-9+/]*={0,2}$/.test(item)
 }
 
-/** What is nested too deeply to be taken apart, as one text. */
 function asText(part: object): string {
   try {
     return JSON.stringify(part)

@@ -1,4 +1,4 @@
-/** Runs a command that a hook put into the sandbox: judged once more, with the grants of its own words, in the caller's place. */
+/** Runs a wrapped command: judged again, with its own grants, in the caller's place. */
 
 import { Writable } from 'node:stream'
 import { outcomeOf } from '../../call/admission.ts'
@@ -28,25 +28,21 @@ export interface HookRun {
   readonly host: string
   readonly root: string
   readonly session: string | null
-  /** Folders of the host's that hold what belongs to the session. */
   readonly folders?: readonly string[]
-  /** Names of files that it may not write. */
   readonly unwritten?: readonly string[]
   readonly command: string
-  /** A person was asked about this very command, in the host, and it came here: the places that the yes opens. */
+  /** The places that a person's yes to this command opens; the host asked. */
   readonly agreed?: readonly string[] | null
-  /** The hook let it pass because undo covers it. */
   readonly undo?: boolean
-  /** The host's own sandbox would let it write nothing. */
   readonly readOnly?: boolean
   readonly io: RunIo
 }
 
 export type HookRunResult =
-  /** The text is what Cordon itself did; a command's output went to its streams. */
+  /** The text of an action by Cordon itself; a command's output went to its streams. */
   { readonly exitCode: number; readonly text: string; readonly notes: readonly string[] } | { readonly denied: string }
 
-/** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
+/** Runs the command. The host already answered an ask; nothing answers a denial. */
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const { machine, files, host, root, session, command, undo = false, readOnly = false } = request
   const hostFolders = (request.folders ?? []).filter((path) => isOwnDirectory(path) && files.canonical(path) === path)
@@ -68,7 +64,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const commands = openCommands({
     scope: () => ({ loaded: judge.loaded, facts: judge.session, narrowing }),
     runner: new CommandRunner(machine, files, backend),
-    // The host reads them as if it had started the command itself.
+    // The host reads them as if it had started the command.
     io,
     home: machine.home,
     cover: judge.cover,
@@ -84,7 +80,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const isPatch = call.tool === 'apply_patch'
   let read: readonly ReadCall[] = []
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
-    // The call's rate was counted when the host asked its hook; a breaker that is open holds here as well.
+    // The hook counted the call's rate; an open breaker still applies.
     history: null,
     parse: () => {
       read = judge.read([call])
@@ -105,7 +101,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
         approver: 'host',
       }),
     approve: async (_, decision) => {
-      // A command that was not asked about has the sandbox around it; a patch has not.
+      // An unasked command runs in the sandbox, but a patch does not.
       if (isPatch && !request.agreed) {
         const message = `no one was asked about this patch: ${decision.reason.message}`
         return { approved: false, refusal: { kind: 'absent', message }, remember: null }
@@ -123,7 +119,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
         reachScene(judge, { decision, facts: call!.facts }, { machine, files }),
         request.agreed ?? null,
       )
-      // A folder of the session that the command names is there to be read.
+      // The command may read a session folder that it names.
       const readOnly = [...reach.readOnly, ...hostFolders.filter((path) => command.includes(path))]
       const port = commands.forCall({
         decided: {
@@ -139,7 +135,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       const cut = held.flatMap((output) => output.note() ?? [])
       return { text: '', exitCode, isError: exitCode !== 0, notes: [...notes, ...cut] }
     },
-    // The host has the output itself; its hook for results checks it.
+    // The host has the output itself; its result hook checks it.
     scan: (_, output) => ({ output, notes: output.notes, injection: null }),
     tainted: () => {},
     end: async (record, result) => {
@@ -168,14 +164,14 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
 
 const READ_ONLY = 'The host’s sandbox is read-only, and this is a patch.'
 
-/** What passed the hook because of undo was asked of no one: an ask of now is none that the host's person answered. */
+/** Undo allowed it in the hook without a question, so a new ask is not answered. */
 function stillCovered(decision: Decision, undo: boolean): Decision {
   if (!undo || decision.decision !== 'ask' || decision.relies === 'undo') return decision
   const message = `It was allowed because undo covers it, which no longer applies: ${decision.reason.message} Call it again to have it asked.`
   return denial('bash', { code: decision.reason.code, message }, 'tool', decision.rules)
 }
 
-/** The caller's streams, held to a limit that somebody wrote; without one they are handed in as they are. */
+/** The caller's streams, limited if a limit is set; otherwise unchanged. */
 function heldStreams(
   io: RunIo,
   { value, source }: Sourced<number>,
@@ -198,7 +194,6 @@ interface HookRunOutput extends ToolOutput {
   readonly notes: readonly string[]
 }
 
-/** Passes the first bytes on and counts the rest. */
 class HeldOutput extends Writable {
   readonly #target: Writable
   readonly #cap: number
@@ -216,11 +211,10 @@ class HeldOutput extends Writable {
     const space = Math.max(0, this.#cap - this.#total)
     this.#total += chunk.length
     if (space === 0) done()
-    // A host that no longer reads is not a reason to hold the command up.
+    // A host that stopped reading must not block the command.
     else this.#target.write(chunk.subarray(0, space), () => done())
   }
 
-  /** What was left out, for the one who reads; null when nothing was. */
   note(): string | null {
     const more = this.#total - this.#cap
     return more > 0

@@ -1,4 +1,4 @@
-/** A host's own search reads every file below a directory, and its listing names them: what may not be is known before. */
+/** Finds files that a host's search would read or list, but may not. */
 
 import { type Dirent, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -9,18 +9,18 @@ import { evaluate } from '../../policy/evaluate/evaluate.ts'
 import type { Policy } from '../../policy/policy.ts'
 import type { HostSearch } from './judge.ts'
 
-/** A bigger tree takes longer than a hook may. */
+/** A larger tree would exceed a hook's time. */
 const MAX_ENTRIES = 40_000
-/** More globs than this are not search that a person would write. */
+/** No person's search needs more globs. */
 const MAX_EXCLUDED = 60
 
 const REMEDY =
   'Search a narrower directory or a single file, or search with a shell command: that runs in the sandbox, where such files are masked.'
 
-/** What a search has to leave out, or its denial where the host leaves nothing out. */
+/** Files that a search must exclude, or its denial if the host cannot exclude any. */
 export type NotToRead = { readonly excluded: readonly string[] } | { readonly denied: Decision }
 
-/** What a search would read and may not; null when nothing of it is there. A call without a search lists names (F6). */
+/** Unreadable files in a search's reach, or null. A call without a search lists names (F6). */
 export function filesNotToRead(
   directory: string,
   search: Pick<HostSearch, 'only' | 'narrows'> | null,
@@ -30,7 +30,7 @@ export function filesNotToRead(
   const { only, narrows } = search ?? {}
   const pending = [directory]
   const found: { readonly path: string; readonly reason: Decision['reason'] }[] = []
-  // Directories with a file that may be read; the others can be left out as a whole.
+  // Directories with a readable file; others can be excluded as a whole.
   const readable = new Set<string>()
   let seen = 0
   for (const place of pending) {
@@ -40,7 +40,7 @@ export function filesNotToRead(
         return { denied: denial(directory, { code: 'secret', message, remedy: REMEDY }, 'read') }
       }
       const path = join(place, entry.name)
-      // Links are not followed by the hosts' searches; the repository itself is left out by them.
+      // Hosts' searches skip links and the repository itself.
       if (entry.isDirectory()) {
         if (entry.name !== '.git') pending.push(path)
         continue
@@ -70,7 +70,7 @@ function mayNotRead(path: string, policy: Policy, session: SessionFacts): Decisi
 
 const BY_ENDING = /^(?:\*\*\/)?\*\.(?:(\w+)|\{(\w+(?:,\w+)*)\})$/
 
-/** Whether a search of these globs may read a file of that name. Only what plainly asks for other endings cannot. */
+/** Whether a search of these globs may read a file of that name; false only if they clearly ask for other endings. */
 function canReach(name: string, only: readonly string[] | undefined): boolean {
   if (only === undefined || only.length === 0) return true
   return only.some((glob) => {
@@ -84,7 +84,9 @@ function narrowerForm(only: readonly string[] | undefined): string {
   return only === undefined ? '' : 'Name the endings of the files in the search’s filter, such as *.ts or *.{ts,md}. '
 }
 
-/** Globs below any directory, since hosts hold them against different ones; they may say more than what was found, never less. */
+/**
+ * Globs below any directory, since hosts resolve them differently; they may exclude more than was found, never less.
+ */
 function globsOf(
   directory: string,
   found: readonly { readonly path: string }[],
@@ -109,7 +111,7 @@ function entries(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true })
   } catch {
-    // What Cordon may not list, the host may not either: it runs as the same user.
+    // The host runs as the same user, so it cannot list this either.
     return []
   }
 }

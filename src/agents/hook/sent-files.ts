@@ -1,4 +1,4 @@
-/** Hosts that put files and outputs into a command's text before they ask a hook: what is to be sent is held against the text of every such command. */
+/** For hosts that insert files and output before asking a hook: matches sent text with every command of the project. */
 
 import { readFileSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -11,10 +11,7 @@ import type { MemoryFile } from './memory-files.ts'
 const FOLDERS: readonly string[] = ['.gemini/commands', '.qwen/commands']
 const MAX_BYTES = 1024 * 1024
 
-/**
- * What came into the text with the commands of the project that it may have been made of: the files that they name, by `@{…}` or in
- * the words of `!{…}`, and whatever they ran that no one approved.
- */
+/** Denials for project commands that may have produced the text: the files they name, and unapproved commands. */
 export async function sentFiles(root: string, sent: string, machine: Machine): Promise<readonly MemoryFile[]> {
   const walks = FOLDERS.map((folder) => posix.join(root, folder)).map((folder) => ({
     folder,
@@ -53,7 +50,6 @@ function unread(path: string, why: string): MemoryFile {
   return { path, from: null, unread: why }
 }
 
-/** What the host fills in and sends; null where that cannot be known. */
 async function templateOf(text: string, file: string): Promise<string | null> {
   if (!/\.toml$/i.test(file)) return text.replace(/^\ufeff?---[^\n]*\n[\s\S]*?\n---[^\n]*(?:\n|$)/, '')
   try {
@@ -65,7 +61,7 @@ async function templateOf(text: string, file: string): Promise<string | null> {
   }
 }
 
-/** Whether a text has what is between the places of a template that are filled in, in that order. One without any may be every text. */
+/** Whether a text contains the fixed parts of a template in order. A template without any matches every text. */
 function isMadeOf(sent: string, template: string): boolean {
   const plain = (text: string): string => text.replace(/\s+/g, ' ').trim()
   const whole = plain(sent)
@@ -78,7 +74,7 @@ function isMadeOf(sent: string, template: string): boolean {
   return true
 }
 
-/** What is between `@{…}`, `!{…}`, `{{…}}` and !`…`; braces inside count. */
+/** The contents of `@{…}`, `!{…}`, `{{…}}` and !`…`; nested braces count. */
 function piecesOf(template: string): readonly string[] {
   const pieces: string[] = []
   let from = 0
@@ -97,7 +93,6 @@ function closed(text: string, from: number, mark: string): number {
   return at === -1 ? text.length : at + mark.length
 }
 
-/** Behind the brace that closes the first one. */
 function closingBrace(text: string, from: number): number {
   let depth = 0
   for (let at = text.indexOf('{', from); at < text.length; at++) {

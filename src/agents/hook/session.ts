@@ -1,4 +1,4 @@
-/** What a host's session has to remember between its hooks, each of which is its own process: the breaker and the rate (P8), the taint (A3). */
+/** What a host's session remembers between its hook processes: the breaker and the rate (P8), the taint (A3). */
 
 import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,9 +13,9 @@ import { withLock } from '../../system/lock.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../system/state.ts'
 
-/** Whose memory it is: the host's own id of the session, in one project. */
+/** The owner of the memory: a host's session in a project. */
 export interface HookSessionKey {
-  /** Where sessions are remembered; it is there only while one of them has something to remember. */
+  /** Where sessions are remembered; exists only if one has something to remember. */
   readonly directory: string
   readonly host: string
   readonly session: string | null
@@ -25,11 +25,9 @@ export interface HookSessionKey {
 export interface HookMemory {
   readonly breaker: BreakerState
   readonly tainted: boolean
-  /** When its calls of the last minute came, in milliseconds since 1970; only where a ring limits them. */
+  /** Times of the last minute's calls in milliseconds since 1970, if a rate limit applies. */
   readonly calls?: readonly number[]
-  /** A command of it that ran outside the sandbox, although a hook had put it there. */
   readonly loose?: string
-  /** What its person was told at its start, as a hash. */
   readonly told?: string
 }
 
@@ -38,20 +36,22 @@ interface MemoryFile extends HookMemory {
 }
 
 const FRESH: HookMemory = { breaker: { inARow: 0, openUntil: null }, tainted: false }
-/** A session that was silent for so long has ended. */
+/** A session silent for this long has ended. */
 const KEPT_MS = 7 * 24 * 3600 * 1000
 
-/** What is remembered of a session. Throws when it cannot be known: then the call is blocked. */
+/** A session's memory. Throws if it cannot be read: then the call is blocked. */
 export function hookMemory(key: HookSessionKey): HookMemory {
   return readOwnJson(fileOf(key), isMemory, false) ?? FRESH
 }
 
-/** Seconds for which a session's breaker lets nothing through; null when it does. */
+/** Seconds until a session's breaker closes, or null. */
 export function breakerOpenFor({ breaker }: HookMemory, now: number): number | null {
   return breaker.openUntil === null || breaker.openUntil <= now ? null : (breaker.openUntil - now) / 1000
 }
 
-/** Notes how a call was judged. Judging has no effects, so the first call after the pause is the probe, the process that makes it. */
+/**
+ * Notes a call's decision. Judging has no effects, so the first call after the pause is the probe, from any process.
+ */
 export function noteCall(key: HookSessionKey, settings: BreakerSettings, outcome: CallOutcome, now: number): void {
   change(key, now, (memory) => {
     const breaker = new CircuitBreaker(settings, () => now, memory.breaker)
@@ -61,7 +61,7 @@ export function noteCall(key: HookSessionKey, settings: BreakerSettings, outcome
   })
 }
 
-/** Takes a call into the rate of the session's calls; or seconds until the next one may come (P8). */
+/** Counts a call in the session's rate; or seconds until the next one may come (P8). */
 export function takeCall(key: HookSessionKey, perMinute: number, now: number): number | null {
   let wait: number | null = null
   change(key, now, (memory) => {
@@ -72,7 +72,7 @@ export function takeCall(key: HookSessionKey, perMinute: number, now: number): n
   return wait
 }
 
-/** Notes that the session has read text which tries to steer its agent. */
+/** Notes that the session has read an injection. */
 export function noteTaint(key: HookSessionKey, now: number): void {
   change(key, now, (memory) => ({ ...memory, tainted: true }))
 }
@@ -82,7 +82,7 @@ export function noteLoose(key: HookSessionKey, command: string, now: number): vo
   change(key, now, (memory) => ({ ...memory, loose: memory.loose ?? command.slice(0, 500) }))
 }
 
-/** Notes what the session's person was told at its start. */
+/** Notes what was shown to the session's person at its start. */
 export function noteTold(key: HookSessionKey, told: string, now: number): void {
   change(key, now, (memory) => ({ ...memory, told }))
 }
@@ -100,7 +100,7 @@ function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => H
       memory.breaker.inARow > 0 ||
       memory.breaker.openUntil !== null
     ) {
-      // What a session has read or run holds for one that goes on after the machine's crash; how often it failed does not.
+      // Taint must survive a crash of the machine; the number of failures need not.
       const lasting = memory.tainted || memory.loose !== undefined
       writeOwnJson(file, { version: 1, ...memory } satisfies MemoryFile, lasting)
     } else removeIfThere(file)
@@ -112,7 +112,6 @@ function fileOf({ directory, host, session, root }: HookSessionKey): string {
   return join(directory, `${sha256(JSON.stringify([host, session, root])).slice(0, 32)}.json`)
 }
 
-/** Removes what ended sessions left, and the directory with the last of them. */
 function forgetOld(directory: string, now: number): void {
   for (const name of entriesOf(directory)) {
     const path = join(directory, name)
@@ -123,7 +122,7 @@ function forgetOld(directory: string, now: number): void {
     try {
       rmdirSync(directory)
     } catch {
-      // There is none, or another process has just put something there.
+      // Already gone, or in use by another process.
     }
   }
 }

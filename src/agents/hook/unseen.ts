@@ -1,6 +1,7 @@
 /**
- * What a host reads and runs by itself, without showing it to its hook: memory files on the way to a file, what they import, the files
- * that arguments mention, the commands in a skill. They are judged with the call, and before its person's words go to the model.
+ * What a host reads and runs without asking its hook: memory files on the way to a file, their imports, files that
+ * arguments mention, commands in a skill. They are judged with the call, and before its person's words go to the
+ * model.
  */
 
 import { existsSync, realpathSync } from 'node:fs'
@@ -15,32 +16,30 @@ import { importedPath, type MemoryFile, type MemoryNames, memoryFiles, type Name
 import { type NamingSettings, NOTHING_NAMED, namedFiles } from './named-files.ts'
 import { sentFiles } from './sent-files.ts'
 
-/** How a host expands by itself. */
+/** How a host expands on its own. */
 export interface Expansion extends MemoryNames {
-  /** It runs commands that are in skills and commands of the project. */
+  /** It runs commands inside the project's skills and commands. */
   readonly runsInline: boolean
-  /** It starts programs that are in the heads of skills and agents. */
   readonly startsFromHeads?: true
-  /** Where a project's settings name more of them; absent: nowhere. */
+  /** Where project settings name more files; absent: nowhere. */
   readonly naming?: NamingSettings
 }
 
-/** A person's words, as far as the host tells them. */
+/** A person's words, as far as the host reports them. */
 export interface Said {
-  /** As they were typed. */
   readonly said?: string | null
-  /** What the host made of them and is about to send. */
+  /** As the host expanded them for sending. */
   readonly sent?: string | null
 }
 
-/** Where the calls are made, and what the host's settings say of commands in skills; null where it has no such setting. */
+/** Where the calls are made, and the host's setting for commands in skills; null without one. */
 export interface UnseenPlace {
   readonly machine: Machine
   readonly cwd: string
   readonly setting: (() => Promise<InlineSetting>) | null
 }
 
-/** The denials of what the host would do unseen with these calls; none in most cases. */
+/** Denials of what the host would do unseen with these calls; usually none. */
 export async function unseenDenials(
   judge: HookJudge,
   calls: readonly ReadCall[],
@@ -56,7 +55,7 @@ export async function unseenDenials(
   return [
     ...files.flatMap((file) => memoryDenial(judge, file)),
     ...(await skillDenials(root, expands.runsInline ? calls.flatMap(skillOf) : [], place)),
-    // What is above was checked before anything went to the model.
+    // Folders above were checked before anything went to the model.
     ...headDenials(root, expands, beside, place),
   ]
 }
@@ -70,7 +69,7 @@ function headDenials(
   return startsFromHeads ? armedDenials(root, folders, machine) : []
 }
 
-/** Why nothing may go to the model: what the host sends along with its person's words, or would run for them. */
+/** Why nothing may go to the model: what the host would send or run with its person's words. */
 export async function promptDenials(
   judge: HookJudge,
   words: Said,
@@ -86,7 +85,7 @@ export async function promptDenials(
   return denied.flatMap(({ touches }) => ('denied' in touches ? [touches.denied.reason] : []))
 }
 
-/** Whether anything is sent along that a policy would have to be asked about: a plain memory file of the project is not. */
+/** Whether anything sent along needs the policy; a plain memory file of the project does not. */
 export async function needsPolicy(root: string, words: Said, expands: Expansion, place: UnseenPlace): Promise<boolean> {
   const files = await sentAlong(root, words, expands, place)
   return (
@@ -96,12 +95,12 @@ export async function needsPolicy(root: string, words: Said, expands: Expansion,
   )
 }
 
-/** What lies outside is not asked about further. */
+/** Outside files are checked only for secrets. */
 function isSecret(path: string, { loaded: { policy } }: HookJudge): boolean {
   return [path, realpathSync(path)].some((one) => secretOf(one, policy) !== null)
 }
 
-/** By no link, neither its own nor that of a folder above it. */
+/** Neither the path nor a parent folder is a link. */
 function isItself(path: string): boolean {
   try {
     return realpathSync(path) === path
@@ -110,7 +109,6 @@ function isItself(path: string): boolean {
   }
 }
 
-/** The files whose contents go to the model by themselves. */
 async function sentAlong(
   root: string,
   { sent }: Said,
@@ -137,7 +135,7 @@ async function sentAlong(
   ]
 }
 
-/** Where the host runs nothing, what a person types is theirs. */
+/** If the host runs nothing, a person may type anything. */
 async function typedDenials(
   root: string,
   { said }: Said,
@@ -149,7 +147,7 @@ async function typedDenials(
   return skillDenials(root, typed, place)
 }
 
-/** The denials of a text that is to be written into a memory file. */
+/** Denials of a text to be written into a memory file. */
 export function writtenDenials(
   judge: HookJudge,
   calls: readonly ReadCall[],
@@ -168,7 +166,7 @@ function imported(given: string, from: string, home: string): MemoryFile {
   return { from, path: importedPath(given, from, home), unread: null }
 }
 
-/** Memory files of any host: what one agent writes another one reads. */
+/** Memory files of any host: one agent reads what another writes. */
 function isMemoryFile(path: string): boolean {
   return (
     /^(?:CLAUDE|GEMINI|QWEN|AGENTS?|CONTEXT|SKILL)(?:\.local|\.override)?\.md$/i.test(posix.basename(path)) ||
@@ -176,7 +174,7 @@ function isMemoryFile(path: string): boolean {
   )
 }
 
-/** The denial of a file that the host reads by itself; none where it may be read. */
+/** The denial of a file that the host reads on its own; none if readable. */
 export function memoryDenial(judge: HookJudge, { path, from, unread, isPersons }: MemoryFile): readonly ReadCall[] {
   const [call] = judge.read([{ kind: 'tool', tool: 'read', input: { path } }])
   const decision = judge.strictest([call!], null)?.decision
@@ -218,7 +216,7 @@ function skillOf({ call }: ReadCall): readonly string[] {
   return typeof name === 'string' ? [name.trim().replace(/^\//, '')] : []
 }
 
-/** The project's folders on the way to what the calls touch, the project itself first. */
+/** The project's folders on the way to what the calls touch, the project first. */
 function foldersOf(calls: readonly ReadCall[], root: string): readonly string[] {
   const folders = new Set<string>()
   for (const { touches } of calls) {
@@ -230,7 +228,7 @@ function foldersOf(calls: readonly ReadCall[], root: string): readonly string[] 
   return [...folders]
 }
 
-/** The project and what is below it on the way to a path, itself included: what is listed is a folder. */
+/** The project and the folders down to a path, including the path: listing shows a folder. */
 export function foldersTo(path: string, root: string): readonly string[] {
   if (path === root) return [root]
   const start = root === '/' ? root : `${root}/`
@@ -239,13 +237,12 @@ export function foldersTo(path: string, root: string): readonly string[] {
   return [root, ...below.map((_, index) => posix.join(root, ...below.slice(0, index + 1)))]
 }
 
-/** From the one that a folder is in up to the root of the file system. */
 function foldersAbove(folder: string): readonly string[] {
   const above = posix.dirname(folder)
   return above === folder ? [] : [above, ...foldersAbove(above)]
 }
 
-/** Those of the repository around the project; what stays in the repository is outside the project by its person's choice. */
+/** Memory files of the repository above the project; their owner chose to keep them outside. */
 function memoryAbove(root: string, names: MemoryNames, home: string): readonly MemoryFile[] {
   const above = foldersAbove(root)
   const top = above.findLastIndex((folder) => existsSync(posix.join(folder, '.git')))
@@ -255,7 +252,7 @@ function memoryAbove(root: string, names: MemoryNames, home: string): readonly M
   )
 }
 
-/** What names in a project's settings come to in these folders. A memory file by a usual name is its person's there, whatever it is. */
+/** Files that project settings name in these folders. Usual memory files there are their person's. */
 function namedAbove(
   folders: readonly string[],
   named: readonly NamedMemory[],
@@ -269,7 +266,7 @@ function namedAbove(
   })
 }
 
-/** With links followed. */
+/** Follows links. */
 function isBelow(path: string, folder: string): boolean {
   try {
     return realpathSync(path).startsWith(posix.join(realpathSync(folder), '/'))

@@ -1,4 +1,4 @@
-/** What is behind the short form of a command that a hook put into the sandbox: whose it is, and what a person's yes to it opens. */
+/** The owner of a wrapped command, and what a person's yes to it opens. */
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
@@ -15,18 +15,18 @@ import {
   writeOwnJson,
 } from '../../system/state.ts'
 
-/** Whose commands they are: one host's session in one project. */
+/** The owner of the commands: one host's session in one project. */
 export interface RunOwner {
   readonly host: string
   readonly root: string
   readonly session: string | null
-  /** Folders of the host's that hold what belongs to the session. */
+  /** The host's folders for this session. */
   readonly folders?: readonly string[]
-  /** Names of files that they may not write. */
+  /** File names that they may not write. */
   readonly unwritten?: readonly string[]
 }
 
-/** The very command that a person was asked about, and where it starts. */
+/** The exact command in a question, and where it starts. */
 export interface AnsweredCommand {
   readonly command: string
   readonly cwd: string
@@ -42,22 +42,22 @@ interface AnswerFile {
   readonly places: readonly string[]
 }
 
-/** No command waits for its run over a crash of the machine, and the next hook writes all of it again. */
+/** A crash may lose these: no command waits for its run across one, and the next hook writes them again. */
 const LASTING = false
 const KEPT_MS = 7 * 24 * 3600 * 1000
-/** A dialog may stand open for as long as this. */
+/** The longest that a dialog may be open. */
 const ANSWER_MS = 24 * 3600 * 1000
 
-/** The key by which a wrapped command names its owner; the same for the same owner. */
+/** The key that names a wrapped command's owner, always the same for one owner. */
 export function runKey({ host, root, session }: RunOwner): string {
   return hashOf([host, root, session]).slice(0, 12)
 }
 
-/** Makes a key usable: the owner is written down once, and old ones go. */
+/** Writes an owner once to make its key usable, and removes old ones. */
 export function keepOwner(machine: Machine, owner: RunOwner, now: number): void {
   const directory = placeOf(machine)
   const path = join(directory, `${runKey(owner)}.json`)
-  // The host makes its folders when it first has something to put there.
+  // Hosts create their folders on first use.
   const known = existsSync(path) ? readOwnJson(path, isOwner, LASTING) : null
   const has = (kept: readonly string[] = [], wanted: readonly string[] = []): boolean =>
     wanted.every((one) => kept.includes(one))
@@ -70,7 +70,7 @@ export function keepOwner(machine: Machine, owner: RunOwner, now: number): void 
   }
 }
 
-/** The owner of a key. Throws where there is none: such a command was not wrapped by a hook of this user. */
+/** The owner of a key. Throws if unknown: no hook of this user wrapped the command. */
 export function ownerOf(machine: Machine, key: string): RunOwner {
   const found = /^[0-9a-f]{12}$/.test(key) ? readOwnJson(join(placeOf(machine), `${key}.json`), isOwner, LASTING) : null
   if (found === null)
@@ -80,10 +80,7 @@ export function ownerOf(machine: Machine, key: string): RunOwner {
   return found
 }
 
-/**
- * Notes that a person is asked about a command, and the places that a yes opens as they are now; what comes back goes with the
- * command, and says nothing by itself.
- */
+/** Notes a question and the places that a yes opens. The id travels with the command and grants nothing itself. */
 export function keepAnswer(
   machine: Machine,
   owner: RunOwner,
@@ -96,7 +93,7 @@ export function keepAnswer(
   return id
 }
 
-/** What the person was asked to open for this command; once. Null where they were not asked about it. */
+/** What a person was asked to open for this command, once; null if nobody was asked. */
 export function takeAnswer(
   machine: Machine,
   key: string,
@@ -113,7 +110,7 @@ export function takeAnswer(
   return kept.places
 }
 
-/** The program of the short form, made where it is missing or runs another Cordon. */
+/** The program of the short form, created if missing or for another Cordon. */
 export function runProgram(machine: Machine, cordon: readonly string[]): string {
   const path = programPath(machine)
   const text = programText(cordon)
@@ -127,14 +124,14 @@ export function runProgram(machine: Machine, cordon: readonly string[]): string 
 
 const ABOUT = "# cordon-run KEY [--in DIR] COMMAND: an agent's command in the sandbox. Written by Cordon's hook."
 
-/** The kernel reads this much of a first line, and takes the first space in it for the end of a path. */
+/** The kernel reads this much of a first line, and ends the path at its first space. */
 const MOST_OF_A_LINE = 250
 
-/** What the client reads of it. */
+/** The client reads at most this many lines. */
 const MOST_LINES = 14
 const MOST_TEXT = 4 * 4096
 
-/** The client reads it itself, which takes a shell less; where there is none, or its path does not fit, a shell does. */
+/** The client reads it itself, which saves a shell; without a client, or with a long path, a shell runs it. */
 function programText(cordon: readonly string[]): string {
   const [client = '', ...rest] = cordon
   const variables = rest.filter((_, index) => rest[index - 1] === '--with')
@@ -154,7 +151,7 @@ exec ${words} hook run --key "$key" -- "$@"
 `
 }
 
-/** Where the program of the short form is. */
+/** The path of the short form's program. */
 export function programPath({ stateDir }: Pick<Machine, 'stateDir'>): string {
   return join(stateDir, 'bin/cordon-run')
 }

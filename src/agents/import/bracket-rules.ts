@@ -1,4 +1,4 @@
-/** Rules about commands in the form `Tool(text)`, which most agent hosts have: what one of their files says. */
+/** Command rules of the form `Tool(text)`, which most agent hosts have. */
 
 import { recordOf } from '../../system/json.ts'
 import { type CommandWord, listed, unreadable } from './command-words.ts'
@@ -9,7 +9,7 @@ export function claudeCommands(settings: unknown): readonly CommandWord[] {
   return permissionsOf(settings, CLAUDE_SHELLS, CLAUDE_FILES)
 }
 
-/** Qwen Code's, with the older lists that it still reads. */
+/** Qwen Code's, with older lists that it still reads. */
 export function qwenCommands(settings: unknown): readonly CommandWord[] {
   const { tools, excludeTools } = recordOf(settings)
   return [
@@ -29,14 +29,14 @@ export function cursorCommands(settings: unknown): readonly CommandWord[] {
   )
 }
 
-/** One value of Copilot CLI's --deny-tool: it names a command by its first words, several are between commas. */
+/** Copilot CLI's --deny-tool: names a command by its first words, separated by commas. */
 export function copilotCommands(given: unknown): readonly CommandWord[] {
   if (typeof given !== 'string') return [unreadable('--deny-tool')]
   const rules = given.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []
   return rules.flatMap((rule) => inBrackets(rule, 'deny', COPILOT_SHELLS, 'words'))
 }
 
-/** A list of excluded tools, in which a command is named by its first words. */
+/** A list of excluded tools that names commands by their first words. */
 export function excludedCommands(value: unknown, shells: ReadonlySet<string>): CommandWord[] {
   return listed(value, 'excluded tools', (rule) => inBrackets(rule, 'deny', shells, 'words'))
 }
@@ -46,7 +46,7 @@ const QWEN_SHELLS: ReadonlySet<string> = new Set('Bash Shell ShellTool run_shell
 const CURSOR_SHELLS: ReadonlySet<string> = new Set(['Shell'])
 const COPILOT_SHELLS: ReadonlySet<string> = new Set(['shell', 'bash'])
 
-/** Tools for files whose rules the host holds against commands too. */
+/** File tools whose rules the host also applies to commands. */
 type FileTools = Readonly<Record<string, 'read' | 'write'>>
 const CLAUDE_FILES: FileTools = { Read: 'read', Edit: 'write', Write: 'write' }
 const QWEN_FILES: FileTools = {
@@ -65,14 +65,14 @@ function permissionsOf(settings: unknown, shells: ReadonlySet<string>, files: Fi
   )
 }
 
-/** `Read(./.env)`; a rule about all files is the host's own to hold. */
+/** `Read(./.env)`; the host itself enforces a rule about all files. */
 function aboutFiles(rule: string, verdict: Verdict, files: FileTools): CommandWord[] {
   const [, tool = '', text = ''] = /^\s*(\w+)\s*\((.+)\)\s*$/s.exec(rule) ?? []
   if (!Object.hasOwn(files, tool) || /^\s*\**\s*$/.test(text)) return []
   return [{ verdict, form: files[tool]!, text, said: rule }]
 }
 
-/** `Bash(git push:*)`: nothing for the rule of a tool that runs no commands. */
+/** `Bash(git push:*)`; empty for a tool that runs no commands. */
 function inBrackets(
   rule: string,
   verdict: Verdict,

@@ -1,4 +1,4 @@
-/** Claude Code's permission rules as a draft of a manifest. */
+/** Converts Claude Code's permission rules to a draft of a manifest. */
 
 import { recordOf } from '../../system/json.ts'
 import { type Draft, DraftWriter, type Finding, note, texts } from './draft.ts'
@@ -14,7 +14,6 @@ import {
   wholeToolAsks,
 } from './rules.ts'
 
-/** Cordon's tools behind a tool of Claude Code. */
 const CLAUDE_TOOLS: Readonly<Record<string, readonly string[]>> = {
   Bash: ['bash'],
   Monitor: ['bash'],
@@ -41,7 +40,7 @@ const CLAUDE_MODES: Readonly<Record<string, 'default' | 'auto_accept' | 'plan'>>
   plan: 'plan',
 }
 
-/** Reads settings in which those of all files stand together. */
+/** Reads the merged settings of all files. */
 export function importClaude(settings: Settings): Draft {
   const out = new DraftWriter()
   const permissions = recordOf(settings.permissions)
@@ -51,7 +50,7 @@ export function importClaude(settings: Settings): Draft {
   for (const path of texts(permissions.additionalDirectories, 'permissions.additionalDirectories', out)) {
     out.add({ kind: 'directory', path })
   }
-  // Without a mode, and in those that ask no one, the careful one: edits and commands ask.
+  // Without a mode, and in modes that never ask, use the careful one: edits and commands ask.
   const mode = permissions.defaultMode ?? 'default'
   const known = typeof mode === 'string' && Object.hasOwn(CLAUDE_MODES, mode) ? CLAUDE_MODES[mode]! : null
   if (!known)

@@ -1,14 +1,14 @@
-/** Codex's configuration and command rules as a draft of a manifest. */
+/** Converts Codex's configuration and command rules to a draft of a manifest. */
 
 import { recordOf } from '../../system/json.ts'
 import { type CommandWord, unreadable } from './command-words.ts'
 import { type Draft, DraftWriter, texts } from './draft.ts'
 import { type Settings, unnamed, type Verdict, WEB_TOOLS } from './rules.ts'
 
-/** Where `cordon import` puts the texts of the *.rules files. */
+/** The key under which `cordon import` passes the *.rules files. */
 export const RULE_FILES = '*.rules'
 
-/** Reads config.toml, with the profile that it names. */
+/** Reads config.toml with its selected profile. */
 export function importCodex(given: Settings): Draft {
   const out = new DraftWriter()
   const settings = { ...given, ...recordOf(recordOf(given.profiles)[String(given.profile)]) }
@@ -48,7 +48,7 @@ const DECISIONS: Readonly<Record<string, Verdict>> = {
   forbidden: 'deny',
 }
 
-/** Reads the rules that are written plainly; a file that holds anything else leaves every command in doubt. */
+/** Reads plain rules; in a file with anything else, every command asks. */
 function importRules(text: string, out: DraftWriter): void {
   const { rules, rest } = readRules(text)
   for (const { verdict, commands } of rules) {
@@ -62,19 +62,18 @@ function importRules(text: string, out: DraftWriter): void {
   out.add({ kind: 'doubt', about: 'command', start: '' })
 }
 
-/** What a *.rules file says of commands. */
+/** Command rules in a *.rules file. */
 export function codexCommands(text: unknown): readonly CommandWord[] {
   if (typeof text !== 'string') return [unreadable('its rules')]
   const { rules, rest } = readRules(text)
   const words = rules.flatMap(({ verdict, commands }) =>
     commands.map((command): CommandWord => ({ verdict, form: 'words', text: command, said: `prefix_rule ${command}` })),
   )
-  // What is about hosts and about where programs are closes no command.
+  // Rules about hosts and program locations deny no command.
   const others = rest.replace(/\b(?:network_rule|host_executable)\s*\((?:[^()"]|"(?:[^"\\]|\\.)*")*\)/g, '').trim()
   return others === '' ? words : [...words, unreadable(others.slice(0, 80))]
 }
 
-/** The plain rules of a file, and what else is in it. */
 function readRules(text: string): {
   readonly rules: readonly { readonly verdict: Verdict; readonly commands: readonly string[] }[]
   readonly rest: string
@@ -91,7 +90,7 @@ function readRules(text: string): {
   return { rules, rest: rest.trim() }
 }
 
-/** `pattern = ["git", ["push", "fetch"]], decision = "prompt"`; null for anything else. */
+/** `pattern = ["git", ["push", "fetch"]], decision = "prompt"`; otherwise null. */
 function prefixRule(body: string): { readonly verdict: Verdict; readonly commands: readonly string[] } | null {
   const decision = /\bdecision\s*=\s*"(\w+)"/.exec(body)?.[1] ?? 'allow'
   const list = /\bpattern\s*=\s*(\[(?:[^[\]]|\[[^[\]]*\])*\])/.exec(body)?.[1]
@@ -106,7 +105,6 @@ function prefixRule(body: string): { readonly verdict: Verdict; readonly command
   return commands === null ? null : { verdict: DECISIONS[decision]!, commands }
 }
 
-/** Every text that a pattern stands for; null when a word is not a plain one. */
 function combined(words: unknown): readonly string[] | null {
   if (!Array.isArray(words) || words.length === 0) return null
   const choices = words.map((word: unknown) => (Array.isArray(word) ? word : [word]) as unknown[])

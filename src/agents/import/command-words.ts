@@ -1,36 +1,35 @@
-/** Rules of agent hosts about commands, as denials of a policy. Only what they deny or ask is taken: an allow opens nothing. */
+/** Converts hosts' command rules to denials of a policy. Only denials and asks count: an allow opens nothing. */
 
 import type { CommandPattern, TextPattern } from '../../policy/command-pattern.ts'
 import type { CommandDenial } from '../../policy/policy.ts'
 import type { Verdict } from './rules.ts'
 
-/** One rule as the host has it. */
+/** One rule of a host. */
 export interface CommandWord {
   readonly verdict: Verdict
   /**
-   * `words`: commands that begin with these words. `glob`: a text with wildcards, of which one at the end may follow a blank or `:`.
-   * `regex`: a regular expression. `every`: all commands, which the host itself still sees in the wrapped one. `read`, `write`: commands
-   * that do this to the files of a glob.
+   * `words`: commands that begin with these words. `glob`: a text with wildcards; one at the end may follow a blank or
+   * `:`. `regex`: a regular expression. `every`: all commands, which the host still sees in the wrapped one. `read`,
+   * `write`: commands that do this to a glob's files.
    */
   readonly form: 'words' | 'glob' | 'regex' | 'every' | 'read' | 'write'
   readonly text: string
-  /** As the person wrote it. */
   readonly said: string
 }
 
-/** What stands for a rule that cannot be understood: every command asks. */
+/** Replaces an unreadable rule: every command asks. */
 export function unreadable(said: string): CommandWord {
   return { verdict: 'ask', form: 'glob', text: '*', said: `${said}, which cannot be read` }
 }
 
-/** The rules of a list; what is not a list of texts cannot be understood. */
+/** The rules of a list; anything but a list of texts is unreadable. */
 export function listed(value: unknown, name: string, word: (rule: string) => readonly CommandWord[]): CommandWord[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) return [unreadable(name)]
   return value.flatMap((rule: unknown) => (typeof rule === 'string' ? word(rule) : [unreadable(name)]))
 }
 
-/** The denials of one file, or of what else holds rules; where the last that matches wins, a later one that is weaker takes its own out. */
+/** The denials of one source; if the last match wins, a later weaker rule removes its part. */
 export function denialsOf(words: readonly CommandWord[], source: string, lastWins: boolean): readonly CommandDenial[] {
   return words.flatMap((word, at): readonly CommandDenial[] => {
     if (word.verdict === 'allow' || !isAboutCommands(word)) return []
@@ -61,14 +60,14 @@ function isWeaker(one: Verdict, other: Verdict): boolean {
 
 interface Meant {
   readonly pattern: CommandPattern
-  /** It is wider than what was written, so it asks. */
+  /** The pattern is wider than the rule, so it asks. */
   readonly asks: boolean
 }
 
-/** What a rule matches: at least all that its host means. */
+/** Patterns that match at least what the host's rule does. */
 function patternsOf({ form, text, said }: CommandWord): readonly Meant[] {
   if (form === 'regex') return [byRegex(text, said)]
-  // A command's own words come without quotes and without what is set for it; what joins commands is not among them.
+  // Command words have no quotes and no assignments, and operators are not among them.
   const plain = text
     .replace(/["'\\]/g, '')
     .trim()
@@ -85,7 +84,7 @@ function patternsOf({ form, text, said }: CommandWord): readonly Meant[] {
   return [...open, ...globs.map((glob) => ({ pattern: textPattern({ glob }, said, words), asks }))]
 }
 
-/** What an allow takes out of a denial, where the host lets the last rule win: no more than it says. */
+/** What an allow removes from a denial if the last rule wins: never more than it says. */
 function exemption(word: CommandWord): readonly CommandPattern[] {
   if (word.form === 'every') return [textPattern({ glob: '*' }, word.said, [])]
   return patternsOf(word).flatMap(({ pattern, asks }) => (asks ? [] : [pattern]))
@@ -103,7 +102,7 @@ function textPattern(matches: TextPattern, text: string, words: readonly string[
   return { text, words, open: true, matches }
 }
 
-/** The words that a text begins with for certain. */
+/** The certain first words of a text. */
 function wordsBefore(text: string): readonly string[] {
   return text.split(/[*?]/)[0]!.split(' ').filter(Boolean)
 }

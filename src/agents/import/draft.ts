@@ -1,14 +1,14 @@
-/** What settings of another agent say, in a manifest's words: gathered entry by entry, each with where it came from. */
+/** Another agent's settings in a manifest's terms: entries with their origin. */
 
-/** One thing that a manifest can say. */
+/** One statement of a manifest. */
 export type Entry =
   | { readonly kind: 'command'; readonly verdict: 'allow' | 'ask' | 'deny'; readonly pattern: string }
   | { readonly kind: 'read' | 'write'; readonly verdict: 'allow' | 'ask' | 'deny'; readonly path: string }
   | { readonly kind: 'directory'; readonly path: string }
-  /** A host for commands, for the web tools, or for no one. */
+  /** A host for commands, for the web tools, or denied to both. */
   | { readonly kind: 'host'; readonly use: 'commands' | 'web' | 'nobody'; readonly host: string }
   | { readonly kind: 'level'; readonly tool: string; readonly verdict: 'allow' | 'ask' | 'deny' }
-  /** Tools of an MCP server by a glob of their names. */
+  /** Tools of an MCP server by a glob of names. */
   | {
       readonly kind: 'server'
       readonly server: string
@@ -18,26 +18,26 @@ export type Entry =
   | { readonly kind: 'mode'; readonly mode: 'default' | 'auto_accept' | 'plan' | 'contained' }
   | { readonly kind: 'unattended' }
   /**
-   * A rule that a manifest cannot say, or would not put first: whatever may match it and would be allowed asks. `start` is the text
-   * before its first wildcard; a rule about everything has an empty one.
+   * A rule that a manifest cannot express or would order differently: allows that it may match become asks. `start` is
+   * the text before its first wildcard, empty for a rule about everything.
    */
   | { readonly kind: 'doubt'; readonly about: 'command' | 'read' | 'write' | 'web'; readonly start: string }
 
 export interface Draft {
   readonly entries: readonly Entry[]
-  /** What has no equivalent, and what was done instead: a sentence each. */
+  /** Settings without an equivalent, and what replaces each: a sentence each. */
   readonly notes: readonly string[]
 }
 
-/** A rule of the settings as it comes over: entries, or a note that says why it does not. */
+/** A converted rule: entries, or a note why not. */
 export type Finding = Entry | { readonly kind: 'note'; readonly text: string }
 
-/** A sentence about something that does not come over as it was. */
+/** A note about a setting that changes. */
 export function note(text: string): Finding {
   return { kind: 'note', text }
 }
 
-/** Gathers a draft. */
+/** Collects a draft. */
 export class DraftWriter {
   readonly #entries: Entry[] = []
   readonly #notes: string[] = []
@@ -58,7 +58,7 @@ export class DraftWriter {
   }
 }
 
-/** A list of texts of a setting; anything else in its place is noted. */
+/** A list of texts; other values are noted. */
 export function texts(value: unknown, name: string, out: DraftWriter): readonly string[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) {
@@ -73,14 +73,14 @@ export function texts(value: unknown, name: string, out: DraftWriter): readonly 
 }
 
 /**
- * A command rule with wildcards as Cordon's argv pattern: `git log:*`, `git log *` and `git log*` become a prefix, a text without
- * a wildcard stands for exactly itself. Null for a wildcard anywhere else, which words cannot say.
+ * Converts a command rule with wildcards to an argv pattern: `git log:*`, `git log *` and `git log*` become a prefix,
+ * a text without wildcard matches only itself. Null for other wildcards, which words cannot express.
  */
 export function commandPattern(rule: string): string | null {
   const text = rule.trim()
   const prefix = /^(.*?)(:\*|\s+\*|\*)$/.exec(text)
   const words = (prefix ? prefix[1]! : text).trim()
-  // Only plain words: what is quoted, expanded or joined means something else as a pattern.
+  // Plain words only: quotes, expansions and operators mean something else in a pattern.
   if (words === '' || !/^[\w@%+=:,./-]+( +[\w@%+=:,./-]+)*$/.test(words)) return null
   return prefix ? `${words}:*` : words
 }

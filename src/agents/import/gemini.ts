@@ -1,4 +1,4 @@
-/** Gemini CLI's tool lists as a draft of a manifest. */
+/** Converts Gemini CLI's tool lists to a draft of a manifest. */
 
 import { recordOf } from '../../system/json.ts'
 import { excludedCommands } from './bracket-rules.ts'
@@ -19,7 +19,7 @@ const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
   list_directory: ['list'],
   web_fetch: ['webfetch', 'http'],
   google_web_search: ['websearch'],
-  // The names of their classes are names too.
+  // Class names of tools are accepted too.
   ReadFileTool: ['read'],
   ReadManyFilesTool: ['read', 'grep'],
   WriteFileTool: ['write'],
@@ -45,7 +45,7 @@ export function importGemini(settings: Settings): Draft {
       const [, tool = '', inside] = /^(\w+)(?:\((.*)\))?$/s.exec(rule) ?? []
       const known = Object.hasOwn(GEMINI_TOOLS, tool) ? GEMINI_TOOLS[tool]! : null
       if (!known) out.add(...unknownTool(tool, inside !== undefined, verdict, rule))
-      // A text in brackets is a prefix there.
+      // Text in brackets is a prefix there.
       else if (inside !== undefined && known.includes('bash')) out.add(...commandRule(`${inside}:*`, verdict, rule))
       else if (inside !== undefined && verdict === 'allow') out.note(`allow "${rule}" has no equivalent`)
       else if (verdict === 'allow' && (known.includes('bash') || known.includes('write'))) {
@@ -68,11 +68,11 @@ export function importGemini(settings: Settings): Draft {
 
 const SHELLS: ReadonlySet<string> = new Set(['run_shell_command', 'ShellTool'])
 
-/** What one file says of commands: a settings.json, or the rules of a policy, of which that with the highest priority wins. */
+/** Command rules of one file: a settings.json, or policy rules, of which the highest priority wins. */
 export function geminiCommands(file: unknown): readonly CommandWord[] {
   const { tools, excludeTools, rule } = recordOf(file)
   const ruled = rule === undefined ? [] : Array.isArray(rule) ? rule.map(policyRule) : [policyRule(rule)]
-  // Of those with the same priority the stricter one counts, so it comes last.
+  // Among equal priorities the stricter wins, so it comes last.
   const order: readonly Verdict[] = ['allow', 'ask', 'deny']
   const rank = ({ verdict }: CommandWord): number => order.indexOf(verdict)
   return [
@@ -86,7 +86,7 @@ export function geminiCommands(file: unknown): readonly CommandWord[] {
 }
 
 const DECISIONS: Readonly<Record<string, Verdict>> = { allow: 'allow', ask_user: 'ask', deny: 'deny' }
-/** By these a rule holds at times only. Which those are is not asked: a denial always holds then, and an allow never. */
+/** These limit when a rule applies. The conditions are ignored: a denial then always applies, an allow never. */
 const CONDITIONS = ['modes', 'interactive', 'subagent', 'toolAnnotations', 'mcpName'] as const
 
 function policyRule(value: unknown): { readonly priority: number; readonly words: readonly CommandWord[] } {
@@ -102,12 +102,12 @@ function policyRule(value: unknown): { readonly priority: number; readonly words
     typeof text === 'string' ? { verdict, form, text, said } : unreadable(said)
   if (rule.commandPrefix !== undefined)
     return { priority, words: [rule.commandPrefix].flat().map((text: unknown) => word('words', text)) }
-  // It is held against `"command":"…`, so it begins where the command does.
+  // The regex matches `"command":"…`, so it begins with the command.
   if (rule.commandRegex !== undefined) return { priority, words: [word('regex', `^(?:${rule.commandRegex})`)] }
   return { priority, words: [rule.argsPattern === undefined ? word('every', '') : word('regex', rule.argsPattern)] }
 }
 
-/** What a list of the only tools there are leaves out; one with commands in brackets leaves the others to a question. */
+/** Tools that a core list leaves out; with commands in brackets, the others ask. */
 function outsideCore(core: readonly string[]): readonly Finding[] {
   const named = (tool: string): boolean => core.some((rule) => rule === tool || rule.startsWith(`${tool}(`))
   const mapped = Object.entries(GEMINI_TOOLS)

@@ -1,4 +1,4 @@
-/** Makes a manifest of a draft: every entry is loaded by itself first, and what does not load is said instead of written. */
+/** Converts a draft to a manifest: each entry is loaded alone first, and failing ones become notes. */
 
 import { renderProblem } from '../../manifest/toml/problem.ts'
 import { loadPolicy } from '../../project/load/load.ts'
@@ -8,7 +8,6 @@ import type { Files } from '../../system/files.ts'
 import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { Draft, Entry } from './draft.ts'
-import { inPlaceOf, settleDoubts } from './settle.ts'
 
 export interface ImportedManifest {
   readonly text: string
@@ -17,7 +16,7 @@ export interface ImportedManifest {
 
 type Tree = { [key: string]: unknown }
 
-/** The manifest of a draft, as text, with everything that could not be taken over. */
+/** The manifest as text, with everything that could not be converted. */
 export async function importManifest(draft: Draft, machine: Machine, files: Files): Promise<ImportedManifest> {
   const notes = [...draft.notes]
   const loading: Entry[] = []
@@ -34,7 +33,7 @@ export async function importManifest(draft: Draft, machine: Machine, files: File
   const settled = settleDoubts(loading)
   notes.push(...settled.notes)
   const kept = [...settled.entries]
-  // Entries that load alone can contradict each other; then the more permissive goes.
+  // Entries that load alone can contradict each other; then the more permissive is dropped.
   const order = { deny: 0, ask: 1, allow: 2 }
   const weight = (entry: Entry): number => {
     if (entry.kind === 'host') return entry.use === 'nobody' ? order.deny : order.allow
@@ -50,7 +49,7 @@ export async function importManifest(draft: Draft, machine: Machine, files: File
   return { text: asciiHidden(toml(treeOf([...whole, ...fitting, ...stillClosed(draft.entries, fitting)]))), notes }
 }
 
-/** What an eye does not see, or sees turned around, by its number: TOML reads the same, and a terminal shows it. */
+/** Escapes invisible and bidirectional characters: TOML reads the same, and a terminal shows them. */
 function asciiHidden(text: string): string {
   return text.replace(new RegExp(`(?!\\n)[${HIDDEN_CHARACTERS}]`, 'gu'), (found) => {
     const code = found.codePointAt(0)!
@@ -61,7 +60,7 @@ function asciiHidden(text: string): string {
 const PROJECT: Entry = { kind: 'read', verdict: 'allow', path: '**' }
 const READERS: ReadonlySet<string> = new Set(['read', 'glob', 'grep', 'list', 'ls'])
 
-/** Other agents read the project they work in without being told; a manifest that lists reads has to say so, unless something was said against it. */
+/** Other agents read their project by default; a manifest that lists reads must say so, unless a rule denies it. */
 function readsProject(wanted: readonly Entry[], kept: readonly Entry[]): boolean {
   const isAgainst = (entry: Entry): boolean =>
     (entry.kind === 'doubt' && entry.about === 'read') ||
@@ -70,7 +69,7 @@ function readsProject(wanted: readonly Entry[], kept: readonly Entry[]): boolean
   return lists && ![...wanted, ...kept].some(isAgainst)
 }
 
-/** A list of which nothing is left would be no list, and open what it closed. */
+/** An empty list would be omitted, and so open what it restricted. */
 function stillClosed(wanted: readonly Entry[], kept: readonly Entry[]): readonly Entry[] {
   const web = (entry: Entry): boolean => entry.kind === 'host' && entry.use === 'web'
   const writes = (entry: Entry): boolean => entry.kind === 'write' && entry.verdict !== 'deny'
@@ -105,7 +104,6 @@ function describe(entry: Entry): string {
   return `${kind} ${Object.values(rest).join(' ')}`
 }
 
-/** The object form of a manifest. */
 function treeOf(entries: readonly Entry[]): Tree {
   const tree: Tree = { schema_version: 1 }
   const table = (...path: readonly string[]): Tree =>
@@ -168,12 +166,10 @@ function treeOf(entries: readonly Entry[]): Tree {
   return tree
 }
 
-/** Settings of several files can name a tool twice. */
 function strictest(known: unknown, verdict: 'allow' | 'ask' | 'deny'): string {
   return known === 'deny' || verdict === 'deny' ? 'deny' : known === 'ask' ? 'ask' : verdict
 }
 
-/** TOML of an object of tables, lists, texts, numbers and booleans. */
 function toml(tree: Tree, path: readonly string[] = []): string {
   const own = Object.entries(tree).filter(([, value]) => !isRecord(value))
   const lines = own.map(([name, value]) => `${key(name)} = ${literal(value)}`)
@@ -194,4 +190,81 @@ function literal(value: unknown): string {
     return `{ ${fields.join(', ')} }`
   }
   return JSON.stringify(value)
+}
+
+interface Settled {
+  readonly entries: readonly Entry[]
+  readonly notes: readonly string[]
+}
+
+type Doubt = Entry & { readonly kind: 'doubt' }
+
+const ABOUT: Readonly<Record<string, Doubt['about']>> = {
+  bash: 'command',
+  read: 'read',
+  grep: 'read',
+  write: 'write',
+  edit: 'write',
+  webfetch: 'web',
+  http: 'web',
+}
+
+/** Turns every allow that a doubt may match into an ask. */
+function settleDoubts(entries: readonly Entry[]): Settled {
+  const asked = entries.flatMap((entry): readonly Doubt[] =>
+    entry.kind === 'level' && entry.verdict === 'ask' && Object.hasOwn(ABOUT, entry.tool)
+      ? [{ kind: 'doubt', about: ABOUT[entry.tool]!, start: '' }]
+      : [],
+  )
+  const doubts = [...entries.filter((entry): entry is Doubt => entry.kind === 'doubt'), ...asked]
+  const notes: string[] = []
+  const settled = entries
+    .filter((entry) => entry.kind !== 'doubt')
+    .flatMap((entry): readonly Entry[] => {
+      const text = allowedText(entry)
+      if (text === null || !doubts.some((doubt) => doubt.about === text.about && mayMeet(doubt.start, text.start)))
+        return [entry]
+      notes.push(`allow ${text.start || 'everything'} asks: another rule is about the same`)
+      if (entry.kind === 'host') return []
+      if (entry.kind === 'mode') return [{ kind: 'mode', mode: 'default' }]
+      return [{ ...entry, verdict: 'ask' } as Entry]
+    })
+  return { entries: settled, notes }
+}
+
+/** What an entry allows without asking, or null. */
+function allowedText(entry: Entry): { readonly about: Doubt['about']; readonly start: string } | null {
+  if (entry.kind === 'command' && entry.verdict === 'allow') {
+    return { about: 'command', start: entry.pattern.replace(/:\*$/, '') }
+  }
+  if ((entry.kind === 'read' || entry.kind === 'write') && entry.verdict === 'allow') {
+    return { about: entry.kind, start: entry.path.split(/[*?]/)[0]! }
+  }
+  if (entry.kind === 'host' && entry.use === 'web') return { about: 'web', start: '' }
+  return entry.kind === 'mode' && entry.mode === 'contained' ? { about: 'command', start: '' } : null
+}
+
+function mayMeet(a: string, b: string): boolean {
+  return a.startsWith(b) || b.startsWith(a)
+}
+
+/** Replaces a restricting rule that did not load: everything it may match asks. */
+function inPlaceOf(lost: Entry): readonly Entry[] {
+  if (!('verdict' in lost) || lost.verdict === 'allow') {
+    return lost.kind === 'host' && lost.use === 'nobody' ? levels(['webfetch', 'http', 'websearch']) : []
+  }
+  switch (lost.kind) {
+    case 'command':
+      return [{ kind: 'doubt', about: 'command', start: '' }]
+    case 'read':
+      return [{ kind: 'doubt', about: 'read', start: '' }, ...levels(['read', 'summary', 'grep'])]
+    case 'write':
+      return [{ kind: 'doubt', about: 'write', start: '' }, ...levels(['write', 'edit', 'apply_patch'])]
+    default:
+      return []
+  }
+}
+
+function levels(tools: readonly string[]): readonly Entry[] {
+  return tools.map((tool) => ({ kind: 'level', tool, verdict: 'ask' }))
 }

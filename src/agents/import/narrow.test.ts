@@ -6,10 +6,9 @@ import { openChecker } from '../../call/decide/check-call.ts'
 import { loadPolicy } from '../../project/load/load.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { IMPORTERS } from './agents.ts'
+import { IMPORTERS, mergeSettings } from './agents.ts'
 import { RULE_FILES } from './codex.ts'
 import { importManifest } from './manifest.ts'
-import { mergeSettings } from './merge.ts'
 import { parseToml } from './toml.ts'
 
 type Verdict = 'allow' | 'ask' | 'deny'
@@ -33,7 +32,7 @@ async function checkerOf(agent: string, settings: Settings) {
   }
 }
 
-/** Text matching as the agents do it: `*` stands for any run of characters. */
+/** Text matching as the agents do it: `*` matches any run of characters. */
 function globs(pattern: string, text: string): boolean {
   const source = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${source.join('.*')}$`, 's').test(text)
@@ -282,7 +281,7 @@ it.each([
     'ask',
   ],
   [
-    'what is no plain rule',
+    'anything but a plain rule',
     'forbidden = ["ls"]\nprefix_rule(pattern = forbidden, decision = "forbidden")',
     'ls',
     'ask',
@@ -345,8 +344,8 @@ it.each([
     { command: 'ls' },
     'deny',
   ],
-  ['claude-code', 'a tool of its own', { deny: ['CronCreate'] }, 'CronCreate', {}, 'deny'],
-  ['gemini', 'a tool of its own', { tools: { exclude: ['save_memory'] } }, 'save_memory', {}, 'deny'],
+  ['claude-code', 'its own tool', { deny: ['CronCreate'] }, 'CronCreate', {}, 'deny'],
+  ['gemini', 'its own tool', { tools: { exclude: ['save_memory'] } }, 'save_memory', {}, 'deny'],
   ['opencode', 'tools by a wildcard', { permission: { 'web*': 'deny' } }, 'webfetch', WEB, 'deny'],
   ['opencode', 'tools that ask by a wildcard', { permission: { '?ead': 'ask' } }, 'read', { path: 'a' }, 'ask'],
   ['opencode', 'all tools switched off', { tools: { '*': false } }, 'read', { path: 'a' }, 'deny'],
@@ -376,7 +375,7 @@ it.each([
   expect(decide(tool, input), text).toBe(expected)
 })
 
-it('takes whatever stands where a rule should', async () => {
+it('accepts any value instead of a rule', async () => {
   const odd = fc.jsonValue({ maxDepth: 3 })
   const name = fc.constantFrom(
     'permissions',

@@ -1,4 +1,4 @@
-/** opencode's permissions as a draft of a manifest. */
+/** Converts opencode's permissions to a draft of a manifest. */
 
 import { recordOf } from '../../system/json.ts'
 import { type CommandWord, unreadable } from './command-words.ts'
@@ -21,14 +21,13 @@ const OPENCODE_TOOLS: Readonly<Record<string, readonly string[]>> = {
   lsp: ['lsp'],
 }
 
-/** One rule: the tool, what of it, and the level. */
 interface Rule {
   readonly tool: string
   readonly glob: string
   readonly verdict: Verdict
 }
 
-/** Reads opencode.json; the agent `build` is the one that people talk to. */
+/** Reads opencode.json; people talk to the agent `build`. */
 export function importOpencode(settings: Settings): Draft {
   const out = new DraftWriter()
   const build = recordOf(recordOf(settings.agent).build)
@@ -47,11 +46,11 @@ export function importOpencode(settings: Settings): Draft {
   return out.draft()
 }
 
-/** What one file says of commands: a configuration, the value of OPENCODE_PERMISSION, or the text of an agent. */
+/** Command rules of one source: a configuration, OPENCODE_PERMISSION, or an agent's text. */
 export function opencodeCommands(file: unknown): readonly CommandWord[] {
   if (typeof file === 'string') return agentCommands(file)
   const { permission, agent, mode } = recordOf(file)
-  // A hook does not hear which agent calls, so the denials of each hold for all.
+  // A hook does not know which agent calls, so the denials of all agents apply.
   const agents = [agent, mode].flatMap((of) => Object.values(recordOf(of)))
   return [permission, ...agents.map((one) => recordOf(one).permission)].flatMap((one) => permissionCommands(one))
 }
@@ -62,12 +61,12 @@ function permissionCommands(permission: unknown): readonly CommandWord[] {
   return rules.map(({ tool, glob, verdict }) => commandWord(glob, verdict, `${tool}: ${glob} = ${verdict}`))
 }
 
-/** A colon is a character like any other there. */
+/** A colon is an ordinary character there. */
 function commandWord(glob: string, verdict: Verdict, said: string): CommandWord {
   return { verdict, form: /^\*+$/.test(glob) ? 'every' : 'glob', text: glob.replace(/:\*$/, ':?*'), said }
 }
 
-/** The lines at the head of an agent's text that give something a level; those of tools as a whole are the host's own to hold. */
+/** Lines in the header of an agent's text that set levels; the host itself enforces those of whole tools. */
 function agentCommands(text: string): readonly CommandWord[] {
   const head = /^---\r?\n([\s\S]*?)\n---/.exec(text)?.[1] ?? ''
   const line = /^\s*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s:#"'][^:\n]*?))\s*:\s*["']?(deny|ask|allow)["']?\s*(?:#.*)?$/gm
@@ -90,7 +89,7 @@ function rulesOf(permission: unknown, out: DraftWriter): readonly Rule[] {
   })
 }
 
-/** There the last rule that matches wins, so an allow lasts only when no stricter one that may match comes after it. */
+/** The last match wins there, so an allow only counts if no stricter rule that may match follows. */
 function lasting(rule: Rule, later: readonly Rule[]): Verdict {
   const order: readonly Verdict[] = ['allow', 'ask', 'deny']
   const start = ({ glob }: Rule): string => glob.split(/[*?]/)[0]!.trimEnd()
@@ -112,7 +111,7 @@ function opencodeRule({ tool, glob, verdict }: Rule): readonly Finding[] {
       ? [note(`${verdict} "${rule}" names tools by a wildcard; they ask`)]
       : [levelOf(tool, verdict)]
   if (glob !== '*') {
-    // A colon is a character like any other there, and no rule of ours says so.
+    // A colon is an ordinary character there, unlike in our rules.
     if (tool === 'bash') return commandRule(glob.replace(/:\*$/, ':?*'), verdict, rule)
     if (tool === 'read') return pathRule('read', glob, verdict, rule)
     if (tool === 'edit') return pathRule('write', glob, verdict, rule)
@@ -123,10 +122,9 @@ function opencodeRule({ tool, glob, verdict }: Rule): readonly Finding[] {
   return broad ? [note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)] : []
 }
 
-/** Tools whose allow would be an allow of everything. */
+/** Tools whose allow would allow everything. */
 const BROAD: ReadonlySet<string> = new Set(['bash', 'edit', 'write', 'apply_patch'])
 
-/** Cordon's tools behind a name there, which may hold wildcards; null when there are none. */
 function toolsOf(name: string): readonly string[] | null {
   const source = name
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')

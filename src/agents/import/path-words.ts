@@ -1,25 +1,24 @@
-/** Rules of agent hosts about files, which they hold against commands too, as denials of a policy. */
+/** Converts hosts' file rules, which also apply to commands, to denials of a policy. */
 
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import type { PathDenial } from '../../policy/policy.ts'
 import { type CommandWord, unreadable } from './command-words.ts'
 import { claudePath, withoutClasses } from './plain-globs.ts'
 
-/** Where the rules of one file hold. */
+/** Where the rules of one file apply. */
 export interface PathBases {
   readonly home: string
-  /** What a relative one may be meant from: all of them count. */
+  /** Folders that a relative path may start from; all count. */
   readonly folders: readonly string[]
 }
 
 export interface PathDenials {
   readonly reads: readonly PathDenial[]
   readonly writes: readonly PathDenial[]
-  /** What stands for rules that cannot be understood. */
   readonly unread: readonly CommandWord[]
 }
 
-/** The denials of one file that are about files; what may not be read may not be written either. */
+/** One source's denials about files; unreadable files may not be written either. */
 export function pathDenialsOf(
   words: readonly CommandWord[],
   source: string,

@@ -1,6 +1,8 @@
-/** Globs of other agents in the form that a manifest has. */
+/** Converts other agents' globs to a manifest's form. */
 
-/** Globs without braces and classes that match at least as much; null for one that takes something away, or is too wide. */
+/**
+ * Globs without braces and classes that match at least as much; null for one that excludes something, or is too wide.
+ */
 export function withoutClasses(path: string): readonly string[] | null {
   if (path.startsWith('!')) return null
   let open = [path.replace(/\[[^\]/]*\]/g, '?')]
@@ -20,7 +22,7 @@ export function withoutClasses(path: string): readonly string[] | null {
   return open.some((each) => /[[\]{}!]/.test(each)) ? null : open
 }
 
-/** Claude Code's paths: `//x` from the root of the machine, `/x` and `./x` from the project, a bare name anywhere. */
+/** Claude Code's paths: `//x` from the file system's root, `/x` and `./x` from the project, a bare name anywhere. */
 export function claudePath(path: string): string {
   if (path.startsWith('//')) return path.slice(1)
   if (path.startsWith('/')) return path.slice(1)

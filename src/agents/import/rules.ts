@@ -1,4 +1,4 @@
-/** How a rule of another agent becomes entries of a manifest: never wider, and said where it is narrower. */
+/** Converts another agent's rule to manifest entries: never wider, with a note if narrower. */
 
 import { commandPattern, type Draft, type Entry, type Finding, note } from './draft.ts'
 import { withoutClasses } from './plain-globs.ts'
@@ -8,7 +8,7 @@ export type Verdict = 'allow' | 'ask' | 'deny'
 
 export const WEB_TOOLS = ['webfetch', 'http', 'websearch'] as const
 
-/** Levels for tools that the settings say nothing about, where the agent is stricter than Cordon by itself. */
+/** Levels for tools without settings, if the agent is stricter than Cordon's default. */
 export function unnamed({ entries }: Draft, tools: readonly string[], verdict: Verdict): readonly Entry[] {
   const hosts = entries.some((entry) => entry.kind === 'host' && entry.use === 'web')
   return tools
@@ -17,7 +17,7 @@ export function unnamed({ entries }: Draft, tools: readonly string[], verdict: V
     .map((tool) => ({ kind: 'level', tool, verdict }))
 }
 
-/** What is instead of a rule that closes some part of a tool which no manifest can name. */
+/** Replaces a rule that restricts part of a tool which no manifest can name. */
 export function wholeToolAsks(tools: readonly string[], verdict: Verdict, rule: string): readonly Finding[] {
   return [
     note(`${verdict} "${rule}" has no equivalent; the whole tool asks`),
@@ -25,14 +25,14 @@ export function wholeToolAsks(tools: readonly string[], verdict: Verdict, rule: 
   ]
 }
 
-/** A rule about a tool that Cordon has no equal of: in a hook it asks, and is denied where that was said of all of it. */
+/** A rule about a tool without a Cordon equivalent: a hook asks, or denies if the whole tool was denied. */
 export function unknownTool(tool: string, partly: boolean, verdict: Verdict, rule: string): readonly Finding[] {
   return tool !== '' && !partly && verdict === 'deny'
     ? [{ kind: 'level', tool, verdict }]
     : [note(`${verdict} "${rule}" names a tool that has no equivalent; it asks`)]
 }
 
-/** A rule about commands. Other agents match text, so `rm*` is about `rmdir` too, which no list of words says. */
+/** A command rule. Other agents match text, so `rm*` includes `rmdir`, which no list of words expresses. */
 export function commandRule(text: string, verdict: Verdict, rule: string): readonly Finding[] {
   const pattern = commandPattern(text)
   const doubt: Finding = { kind: 'doubt', about: 'command', start: textBefore(text, /(?::\*|\s*\*)|[^\w@%+=:,./ -]/) }
@@ -47,7 +47,7 @@ export function commandRule(text: string, verdict: Verdict, rule: string): reado
   const cut = /[^\s:]\*$/.test(text.trim())
     ? [note(`${verdict} "${rule}" is about words that begin so, too; those ask`)]
     : []
-  // A deny or an ask of exactly one text would miss the same command with one more word.
+  // A deny or ask of one exact text would miss the command with another word.
   const wide = pattern.endsWith(':*') ? pattern : `${pattern}:*`
   return [...cut, { kind: 'command', verdict, pattern: wide }, doubt]
 }
@@ -70,7 +70,7 @@ export function pathRule(kind: 'read' | 'write', path: string, verdict: Verdict,
 }
 
 function closedPath(kind: 'read' | 'write', path: string, verdict: 'ask' | 'deny'): readonly Finding[] {
-  // A directory stands for all that is in it, and what may not be read may not be written either.
+  // A directory includes its contents, and unreadable files may not be written either.
   const paths = path.endsWith('**') ? [path] : [path, `${path.replace(/\/$/, '')}/**`]
   const kinds = kind === 'read' && verdict === 'deny' ? (['read', 'write'] as const) : ([kind] as const)
   return [

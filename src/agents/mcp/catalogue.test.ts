@@ -1,4 +1,4 @@
-/** Servers in the configurations of clients: each goes in and out again to the byte, and nobody's entry passes for Cordon's. */
+/** Servers in the configurations of clients: each can be added and removed to the byte, and no other entry passes for Cordon's. */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

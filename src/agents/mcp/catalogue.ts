@@ -1,4 +1,4 @@
-/** Which servers were put into which configurations of clients, so that each can be taken out again as if it had never been there. */
+/** Servers added to clients' configurations, so that each can be removed without a trace. */
 
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -25,14 +25,11 @@ export interface Placed {
   readonly server: string
   readonly client: string
   readonly scope: ClientScope
-  /** The root of the project; of the person's own configuration the one it was added from. */
+  /** The project's root; for a user's configuration, the one it was added from. */
   readonly root: string
   readonly file: string
-  /** Its entry as it was written. */
   readonly written: string
-  /** The entry that was there before; null where there was none. */
   readonly before: string | null
-  /** The whole file before the first server of ours; null where there was none. */
   readonly original: string | null
 }
 
@@ -41,7 +38,7 @@ interface CatalogueFile {
   readonly placed: readonly Placed[]
 }
 
-/** Puts a server into a client's configuration. Throws a Fault for one that cannot be read. */
+/** Adds a server to a client's configuration. Throws a Fault if it cannot be parsed. */
 export function placeServer(
   machine: Machine,
   client: McpClient,
@@ -71,7 +68,7 @@ export function placeServer(
   })
 }
 
-/** Takes it out again. Throws a Fault where somebody changed the entry since. */
+/** Removes a server. Throws a Fault if somebody changed the entry since. */
 export function takeOut(machine: Machine, placed: Placed): void {
   const { file, server, written, before, original } = placed
   const client = MCP_CLIENTS.find(({ name }) => name === placed.client)!
@@ -84,7 +81,7 @@ export function takeOut(machine: Machine, placed: Placed): void {
       })
     const without = withoutEntry(client, text, server, before)
     const isLast = placedIn(machine, file).every((one) => one.server === server)
-    // What differs by nothing but space is what was there.
+    // Ignore a difference in white space.
     const isOriginal = isLast && plain(without) === plain(original ?? (client.form === 'toml' ? '' : '{}'))
     if (isOriginal && original === null) rmSync(file)
     else write(file, isOriginal ? original! : without)
@@ -92,12 +89,12 @@ export function takeOut(machine: Machine, placed: Placed): void {
   change(machine, (all) => all.filter((one) => one.file !== file || one.server !== server))
 }
 
-/** Every server that was placed and not taken out. */
+/** Every server that was added and not removed. */
 export function placedServers(machine: Machine): readonly Placed[] {
   return readOwnJson(join(machine.stateDir, FILE), isCatalogue)?.placed ?? []
 }
 
-/** Whether calls of a server by this client go through Cordon's gateway: every entry of that name is one that Cordon wrote. */
+/** Whether a client's calls to a server pass the gateway: Cordon wrote every entry of that name. */
 export function isBehindGateway(machine: Machine, client: string, root: string, server: string): boolean {
   const known = MCP_CLIENTS.find(({ name }) => name === client)
   if (!known) return false
@@ -108,7 +105,7 @@ export function isBehindGateway(machine: Machine, client: string, root: string, 
       const file = clientFile(known, scope, place)
       const text = file === null ? null : readText(file)
       const entry = entryText(known, text, server)
-      // Claude Code has servers of one project in the person's file as well, and takes those first.
+      // Claude Code also keeps project servers in the person's file, and prefers those.
       const isShadowed = text !== null && known.form !== 'toml' && textAt(text, ['projects', root, known.table, server])
       if (isShadowed) return [false]
       return entry === null ? [] : [ours.some((one) => one.file === file && one.written === entry)]

@@ -1,4 +1,4 @@
-/** MCP clients and their configurations: where each has its servers, in which form, and how one is put in and taken out. */
+/** MCP clients and their configurations: files, formats, and how to add and remove a server. */
 
 import { join } from 'node:path'
 import { isRecord, parseSettings, recordOf } from '../../system/json.ts'
@@ -12,25 +12,22 @@ export interface ClientPlace {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** A server as a client starts it, or reaches it. */
+/** A server as a client starts or reaches it. */
 export interface ClientServer {
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly url: string | null
-  /** It needs headers, which only the client has. */
   readonly hasHeaders: boolean
 }
 
 export interface McpClient {
   readonly name: string
-  /** The file in a project, from its root; null where there is none. */
   readonly project: string | null
-  /** The file of the person. */
   readonly user: (place: ClientPlace) => string
-  /** The table of servers; of TOML it is a table too. */
+  /** The table of servers, also in TOML. */
   readonly table: string
   readonly form: 'plain' | 'typed' | 'local' | 'words' | 'toml'
-  /** What stands for the project in its file, where the client starts servers elsewhere. */
+  /** The client's placeholder for the project, if it starts servers elsewhere. */
   readonly root?: string
 }
 
@@ -125,26 +122,26 @@ export const MCP_CLIENTS: readonly McpClient[] = [
 
 export type ClientScope = 'project' | 'user'
 
-/** The file of a client; null where it has none of that scope. */
+/** A client's file, or null for a scope without one. */
 export function clientFile({ project, user }: McpClient, scope: ClientScope, place: ClientPlace): string | null {
   if (scope === 'user') return user(place)
   return project === null ? null : join(place.root, project)
 }
 
-/** The very text of a server's entry; null where there is none. Throws for a file that does not read. */
+/** The exact text of a server's entry, or null. Throws if the file cannot be parsed. */
 export function entryText({ table, form }: McpClient, text: string | null, name: string): string | null {
   if (text === null || text.trim() === '') return null
   return form === 'toml' ? tableText(text, `${table}.${name}`) : textAt(text, [table, name])
 }
 
-/** The names of the servers in a configuration. */
+/** The names of a configuration's servers. */
 export function serverNames({ table, form }: McpClient, text: string | null): readonly string[] {
   if (text === null || text.trim() === '') return []
   const all = form === 'toml' ? parseToml(text, 'it') : parseSettings(text)
   return Object.keys(recordOf(recordOf(all)[table]))
 }
 
-/** A server's entry as what is run or reached; null for a form that is not known. */
+/** A server's command or URL; null for an unknown format. */
 export function readEntry({ table, form }: McpClient, text: string, name: string): ClientServer | null {
   const all = form === 'toml' ? parseToml(text, 'it') : parseSettings(text)
   const entry = recordOf(recordOf(recordOf(all)[table])[name])
@@ -165,7 +162,7 @@ export function readEntry({ table, form }: McpClient, text: string, name: string
   }
 }
 
-/** The configuration with a server in it, instead of the one of that name. */
+/** The configuration with a server, replacing one of that name. */
 export function withEntry(
   client: McpClient,
   text: string | null,
@@ -189,7 +186,7 @@ export function withEntry(
         : []),
     ]
     const after = withTableText(text ?? '', `${table}.${name}`, `\n${lines.join('\n')}\n`)
-    // A server that is written in another way than as a table would be there twice.
+    // A server written in another form than a table would be duplicated.
     parseToml(after, 'its settings')
     return after
   }
@@ -203,7 +200,7 @@ export function withEntry(
   return withValue(text, [table, name], entry)
 }
 
-/** The configuration with what was there before (`before`), or without the server. */
+/** The configuration with the previous entry (`before`), or without the server. */
 export function withoutEntry(client: McpClient, text: string, name: string, before: string | null): string {
   const { table, form } = client
   if (form === 'toml') return withTableText(text, `${table}.${name}`, before)

@@ -1,4 +1,4 @@
-/** Judges what goes through a gateway: tools of strangers, of which only the level is known. */
+/** Judges requests to a gateway's servers, of whose tools only the level is known. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { SavedAnswer } from '../../approval/approve.ts'
@@ -22,27 +22,24 @@ import type { Machine } from '../../system/machine.ts'
 import { uniqueName } from '../../system/made-file.ts'
 
 export interface GatewayJudge {
-  /** The policy as it was when the gateway was opened: its servers run by that. */
+  /** The policy when the gateway was opened; its servers run by it. */
   readonly answered: AnsweredPolicy
   /** The project, and the person's home. */
   readonly place: { readonly root: string; readonly home: string }
   readonly history: CallHistory
-  /** Takes a policy of the organisation into force that came or expired since; throws a Fault where none may be used. */
+  /** Applies an organisation policy that arrived or expired since; throws a Fault if none may be used. */
   refresh(): Promise<void>
-  /** `call`: the tool that is called, where it is one. */
   decide(called: string, breakerOpenFor: number | null, call?: Pick<McpCall, 'input' | 'hints'>): Decision
-  /** Keeps what an answer grants or closes; why an "always" is not in the manifest, null where it is. */
+  /** Saves what an answer grants or denies; returns why an "always" is not in the manifest, or null. */
   remember(remembered: SavedAnswer): Promise<string | null>
-  /** Drops what was granted for this gateway alone. */
   close(): void
-  /** Why no one may be asked although the decision is an ask; null when somebody may. */
   whyNotAsked(decision: Decision): string | null
 }
 
-/** In `_meta` of the gateway's own question whether a call may be: the call. No question of a server carries it. */
+/** Key in `_meta` of the gateway's own question; its value is the call. No server's question carries it. */
 export const ASKED_CALL = 'cordon/call'
 
-/** Opens the policy of the project for a gateway. Throws a Fault when there is none in force. */
+/** Opens the project's policy for a gateway. Throws a Fault if none is in force. */
 export async function openGatewayJudge(root: string, machine: Machine): Promise<GatewayJudge> {
   let organisation = await readOrganisation(machine)
   const saved = openSavedGrants(machine)

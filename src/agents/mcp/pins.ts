@@ -1,4 +1,4 @@
-/** What another MCP server said its tools are, kept by hash: a tool that changes afterwards is not the one that was accepted. */
+/** Hashes of MCP servers' tool definitions: a changed tool is not the accepted one. */
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -7,10 +7,9 @@ import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 
-/** A tool's definition as it was accepted. */
+/** A tool's accepted definition. */
 export interface DescriptionPin {
   readonly hash: string
-  /** The definition itself, so that a change can be shown. */
   readonly text: string
 }
 
@@ -21,7 +20,7 @@ interface PinFile {
   readonly servers: Readonly<Record<string, Pins>>
 }
 
-/** The pins of one server in one project. */
+/** One server's pins in one project. */
 export class ServerPins {
   readonly #file: string
   readonly #lock: string
@@ -36,13 +35,11 @@ export class ServerPins {
       .digest('hex')
   }
 
-  /** The accepted tools; null before the first contact. */
   known(): Pins | null {
     const { servers } = this.#read()
     return Object.hasOwn(servers, this.#server) ? servers[this.#server]! : null
   }
 
-  /** Accepts tools as they are, beside those that were accepted before. */
   accept(pins: Pins): void {
     withLock(this.#lock, () => {
       const { servers } = this.#read()
@@ -56,7 +53,7 @@ export class ServerPins {
   }
 }
 
-/** The pin of a definition: order of fields does not matter, every field does. */
+/** The pin of a definition: every field counts, their order does not. */
 export function pinOf(definition: unknown): DescriptionPin {
   const text = canonicalJson(definition)
   return { text, hash: createHash('sha256').update(text).digest('hex') }

@@ -1,4 +1,4 @@
-/** Who a person is at a remote MCP server: OAuth of the MCP specification, with tokens in the key store and never in a sandbox. */
+/** A person's login at a remote MCP server: OAuth by the MCP specification, with tokens only in the key store. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -18,14 +18,13 @@ interface Login {
   readonly tokens?: OAuthTokens
 }
 
-/** Where the answer of the authorization server comes back to while a person logs in. */
+/** Where the authorization server's answer arrives during a login. */
 export interface Redirect {
   readonly url: string
-  /** Opens the address in the person's browser. */
   readonly open: (address: URL) => void
 }
 
-/** The login at one server. It is kept under the very address, so that no other server is given its tokens. */
+/** The login at one server, stored by its exact URL, so that no other server gets its tokens. */
 export class RemoteLogin implements OAuthClientProvider {
   readonly #name: string
   readonly #stateDir: string
@@ -34,7 +33,7 @@ export class RemoteLogin implements OAuthClientProvider {
   readonly #state = randomBytes(24).toString('base64url')
   #verifier: string | null = null
 
-  /** Without a redirect no one is there to log in: what needs it fails and says how. */
+  /** Without a redirect nobody can log in: what needs a login fails with the remedy. */
   constructor(stateDir: string, name: string, url: string, redirect: Redirect | null = null) {
     this.#name = name
     this.#stateDir = stateDir
@@ -63,7 +62,7 @@ export class RemoteLogin implements OAuthClientProvider {
   clientInformation(): OAuthClientInformationMixed | undefined {
     const { client } = this.#read()
     if (this.#redirect === null && client === undefined) throw loginNeeded(this.#name)
-    // A new login comes back to a new port, which the client of an earlier one was not registered with.
+    // A new login uses a new port, which the earlier client did not register.
     return this.#redirect === null || this.#verifier !== null ? client : undefined
   }
 
@@ -103,7 +102,6 @@ export class RemoteLogin implements OAuthClientProvider {
     return this.#read().tokens !== undefined
   }
 
-  /** True where there was something to forget. */
   forget(): boolean {
     const known = this.#store().read(this.#key) !== null
     this.#store().delete(this.#key)

@@ -1,4 +1,4 @@
-/** MCP servers elsewhere: reached over streamable HTTP, or SSE, under the host rules of their section. */
+/** Remote MCP servers over streamable HTTP or SSE, under the host rules of their section. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -25,7 +25,7 @@ export interface RemoteServer {
   readonly domains: readonly HostRule[]
   /** Sent with each request to the server itself. */
   readonly headers: Readonly<Record<string, string>>
-  /** It speaks the older transport; absent: it is tried where the newer one is not known. */
+  /** It uses the older transport; absent: try it if the newer one fails. */
   readonly isSse?: boolean
 }
 
@@ -45,10 +45,10 @@ export interface RemoteConnection {
   stop(): Promise<void>
 }
 
-/** As for the lines of a server that runs here. */
+/** The limit of a local server's lines. */
 const MAX_MESSAGE = 8 * 1024 * 1024
 
-/** The host of the server itself, and those of its section: an authorization server elsewhere has to be among them. */
+/** The hosts of the server and its section, which must include a separate authorization server. */
 export function remoteRules({
   server,
   loaded,
@@ -84,7 +84,7 @@ export function remoteFetch(parts: RemoteParts, signal: AbortSignal): FetchLike 
   const owned = Object.entries(server.headers)
   return async (url, init = {}) => {
     const headers = new Headers(init.headers)
-    // An authorization server elsewhere has no business with what proves a client to this one.
+    // A separate authorization server must not get the client's credentials for this one.
     if (new URL(url).origin === origin) for (const [name, value] of owned) headers.set(name, value)
     const response = await within(url, { ...init, headers })
     if (response.ok && AUTHORIZATION_METADATA.test(new URL(url).pathname)) await requireIssuer(url, response.clone())
@@ -94,7 +94,7 @@ export function remoteFetch(parts: RemoteParts, signal: AbortSignal): FetchLike 
 
 const AUTHORIZATION_METADATA = /\/\.well-known\/(?:oauth-authorization-server|openid-configuration)/
 
-/** Metadata that speaks for another issuer would have a person log in there for this one (RFC 8414, 3.3). */
+/** Metadata of another issuer would redirect the login there (RFC 8414, 3.3). */
 async function requireIssuer(url: string | URL, response: Response): Promise<void> {
   const { issuer } = recordOf(await response.json().catch(() => null))
   if (typeof issuer !== 'string' || URL.parse(issuer)?.origin === new URL(url).origin) return
@@ -103,7 +103,7 @@ async function requireIssuer(url: string | URL, response: Response): Promise<voi
   })
 }
 
-/** Why the browser may not be sent to an address; null where it may: a page elsewhere could pass for this login. */
+/** Why the browser may not open an address, or null: another page could imitate the login. */
 export function foreignLogin(
   parts: Pick<RemoteParts, 'server' | 'loaded' | 'machine'>,
   { hostname, port, protocol }: URL,
@@ -120,19 +120,19 @@ type Transport = Pick<StreamableHTTPClientTransport, 'start' | 'close' | 'onmess
   terminateSession?(): Promise<void>
 }
 
-/** A server may end its stream and say "come back at once"; it is not called more often than this. */
+/** The shortest time between reconnects, even if a server requests an immediate one. */
 const REOPEN_MS = 1_000
-/** The last event of a stream is read after its end. */
+/** Time to read the last event after a stream's end. */
 const READ_MS = 100
-/** What a server of the older transport answers to the first message of the newer one. */
+/** An older server's answers to the first message of the newer transport. */
 const OLDER: ReadonlySet<unknown> = new Set([400, 404, 405])
 
-/** Connects when the first message is sent: over streamable HTTP, or over SSE where a server knows only that. */
+/** Connects with the first message: over streamable HTTP, or over SSE if the server knows only that. */
 export function connectRemote(parts: RemoteParts, receive: (text: string) => void): RemoteConnection {
   const { server, login } = parts
   const controller = new AbortController()
   const { promise: ended, resolve: end } = Promise.withResolvers<string>()
-  /** Requests that the server has not answered, and whether it can go on with a stream that broke off. */
+  /** Unanswered requests, and whether the server can resume a broken stream. */
   const waiting = new Map<unknown, { resumable: boolean }>()
   const url = new URL(server.url)
   const within = remoteFetch(parts, controller.signal)
@@ -147,7 +147,7 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
   const fail = (id: unknown, reason: string): void =>
     answer(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_603, message: reason } }), id)
 
-  /** Notices what the transport does not: a stream that ends without the answer, and one that is not resumed. */
+  /** Detects what the transport misses: a stream without the answer, and a failed resume. */
   const watched: FetchLike = async (address, init = {}) => {
     const reads = (init.method ?? 'GET') === 'GET' && new Headers(init.headers).get('accept') === 'text/event-stream'
     if (reads) {
@@ -184,7 +184,7 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
       answer(JSON.stringify(message), 'id' in message && !('method' in message) ? message.id : undefined)
     }
     await transport.start()
-    // What is not resumed is lost: the connection begins anew, so that no request waits for ever.
+    // Unresumed requests are lost: reconnect, so that none waits for ever.
     transport.onerror = (error) => {
       if (isSse || /reconnection attempts/.test(error.message)) end(`its stream was lost (${error.message})`)
     }
@@ -213,7 +213,7 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
     } catch (error) {
       if (!isRequest || controller.signal.aborted) return
       fail(id, reasonOf(error))
-      // The server has forgotten the session: the next request begins another one.
+      // The server forgot the session: the next request starts another one.
       if (isRecord(error) && error.code === 404) end('its session is over')
     }
   }
@@ -223,7 +223,7 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
     ended,
     stop: async () => {
       const transport = await current?.catch(() => null)
-      // A session that is over is the server's to forget; one that does not answer is not waited for.
+      // Ask the server to end the session, but do not wait for one that does not answer.
       await Promise.race([
         transport?.terminateSession?.().catch(() => {}),
         new Promise((done) => setTimeout(done, 2_000)),

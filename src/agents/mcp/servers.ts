@@ -1,4 +1,4 @@
-/** MCP servers of others in the sandbox: which there are, what each gets, and how one is run. */
+/** Other MCP servers in the sandbox: their definitions and grants, and how one is run. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -27,17 +27,14 @@ export { SERVER_NAME } from '../../policy/mcp-names.ts'
 
 /** A server to run. */
 export interface ServerSpec {
-  /** Its tools, prompts and resources are under this name. */
   readonly name: string
   readonly argv: readonly string[]
-  /** Of a server elsewhere, with the headers that its configuration sets; null for one that runs here. */
+  /** A remote server with configured headers; null for a local one. */
   readonly remote: Omit<RemoteServer, 'name'> | null
-  /** Grants of its own; null: what a command that the person typed gets. */
+  /** Its own grants; null: those of a command that the person typed. */
   readonly grants: McpServerSetting | null
-  /** Variables that its configuration sets. */
   readonly env: Readonly<Record<string, string>>
   readonly requests: readonly ServerRequest[]
-  /** The definition as it was found in a file that no one signed; null where the person typed or signed it. */
   readonly definition: DescriptionPin | null
 }
 
@@ -57,14 +54,14 @@ export function manifestServers({ session }: LoadedPolicy): readonly ServerSpec[
   }))
 }
 
-/** The server that was typed after `--`; without a name it has its program's. */
+/** The server typed after `--`, by default named like its program. */
 export function typedServer(argv: readonly string[], name: string | null): ServerSpec {
   const plain = (name ?? basename(argv.at(-1)!)).toLowerCase().replace(/[^a-z0-9]+/g, '-')
   const label = plain.replace(/^-+/, '').slice(0, 40) || 'server'
   return { name: label, argv, remote: null, grants: null, env: {}, requests: ['elicitation'], definition: null }
 }
 
-/** The servers of a file in the form that MCP clients share: `{"mcpServers": {NAME: {command, args, env}}}`. */
+/** The servers of a file that MCP clients share: `{"mcpServers": {NAME: {command, args, env}}}`. */
 export function configServers(file: string): readonly ServerSpec[] {
   const bad = (what: string): Fault =>
     new Fault('bad-config', `${file}: ${what}`, {
@@ -120,7 +117,7 @@ function configRemote(
   return type === 'sse' ? { ...spec, remote: { ...spec.remote!, isSse: true } } : spec
 }
 
-/** A server elsewhere that was typed, or is in a file. */
+/** A remote server from the command line or a file. */
 export function remoteServer(
   name: string,
   url: string,
@@ -131,7 +128,7 @@ export function remoteServer(
   return { name, argv: [], remote, grants: null, env: {}, requests: ['elicitation'], definition }
 }
 
-/** Plain HTTP goes to this machine alone. */
+/** Plain HTTP is only accepted for this machine. */
 export function isRemoteUrl(url: string): boolean {
   return (
     /^(?:https:\/\/[^\s/?#@]+|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?)(?:\/[^\s#]*)?$/.test(url) &&
@@ -139,7 +136,7 @@ export function isRemoteUrl(url: string): boolean {
   )
 }
 
-/** Values of variables are often secrets, so only their hashes are kept. */
+/** Values of variables are often secrets, so only hashes are kept. */
 function defined(argv: readonly string[], env: Readonly<Record<string, string>>): DescriptionPin {
   const hashed = Object.entries(env).map(([name, value]) => [name, createHash('sha256').update(value).digest('hex')])
   return pinOf({ command: argv, env: Object.fromEntries(hashed) })
@@ -149,7 +146,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0')
 }
 
-/** Runs a server until it ends; what was stopped on the way. A deny rule applies to it as to every command. */
+/** Runs a server until it ends; returns what was blocked. Deny rules apply as for every command. */
 export async function runServer(
   spec: ServerSpec,
   answered: AnsweredPolicy,
@@ -174,7 +171,7 @@ export async function runServer(
   return [...result.notes, ...(cancelled ? [] : [`it ended with ${exitCode}`])]
 }
 
-/** Its section of the manifest, or what a command that the person typed gets. */
+/** Its section of the manifest, or the grants of a typed command. */
 export function serverNarrowing({ grants, env }: ServerSpec, machine: Machine): readonly Narrowing[] {
   const own: readonly Narrowing[] = grants
     ? [{ kind: 'server', server: grants }]
@@ -185,7 +182,7 @@ export function serverNarrowing({ grants, env }: ServerSpec, machine: Machine): 
   return [...own, { kind: 'long-lived' }]
 }
 
-/** Where it starts: in the project, unless nothing of the project is there for it. */
+/** The start directory: the project, unless the server sees nothing of it. */
 function startOf(grants: McpServerSetting | null, { root }: LoadedPolicy): string {
   if (!grants?.files) return root
   const shown = [...grants.files.read, ...grants.files.write].map(({ pattern }) => literalPrefix(pattern))

@@ -51,7 +51,7 @@ describe.each(TEXTS)('%s', (_, text) => {
   })
 })
 
-it('holds for JSON of every shape', () => {
+it('works for JSON of every shape', () => {
   const json = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })))
   const indents = fc.constantFrom(0, 2, 4, '\t')
   fc.assert(

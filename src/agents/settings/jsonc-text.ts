@@ -1,4 +1,4 @@
-/** Settings of other programs, changed as text: what is not ours keeps its comments, its indentation, its line ends and its last byte. */
+/** Edits other programs' settings as text: others' comments, indentation, line ends and last byte stay. */
 
 import { isRecord, parseSettings } from '../../system/json.ts'
 
@@ -15,7 +15,7 @@ interface Member extends Part {
 type Value = Part &
   ({ readonly items: readonly Value[] } | { readonly members: readonly Member[] } | { readonly scalar: true })
 
-/** The text with a value as the last item of the list at a path; what of the path is missing is made. */
+/** Appends an item to the list at a path, creating missing parents. */
 export function withItem(text: string | null, path: readonly string[], item: unknown): string {
   const whole = textOrEmpty(text)
   const { value, rest } = descend(whole, path)
@@ -23,7 +23,7 @@ export function withItem(text: string | null, path: readonly string[], item: unk
   return 'items' in value ? inserted(whole, value, item, null) : notA(path, 'list')
 }
 
-/** The text with a value at a path, instead of what is there. */
+/** Sets the value at a path. */
 export function withValue(text: string | null, path: readonly string[], wanted: unknown): string {
   const whole = textOrEmpty(text)
   const { value, rest } = descend(whole, path)
@@ -31,19 +31,19 @@ export function withValue(text: string | null, path: readonly string[], wanted: 
   return whole.slice(0, value.start) + JSON.stringify(wanted) + whole.slice(value.end)
 }
 
-/** The very text of the value at a path; null where there is none. */
+/** The exact text of the value at a path, or null. */
 export function textAt(text: string, path: readonly string[]): string | null {
   const value = at(text, path)
   return value === null ? null : text.slice(value.start, value.end)
 }
 
-/** The text with these very characters instead of the value at a path, which is there. */
+/** Replaces the exact text of the existing value at a path. */
 export function withTextAt(text: string, path: readonly string[], wanted: string): string {
   const { start, end } = at(text, path)!
   return text.slice(0, start) + wanted + text.slice(end)
 }
 
-/** The text without the items of a list for which `is` holds; a list or object that is empty then goes too, unless it is to stay. */
+/** Removes the items of a list for which `is` is true, then empty lists and objects unless they are to stay. */
 export function withoutItems(
   text: string,
   path: readonly string[],
@@ -62,7 +62,7 @@ export function withoutItems(
   }
 }
 
-/** The text without the value at a path, and without the objects that are empty then. */
+/** Removes the value at a path, then empty objects. */
 export function withoutValue(
   text: string,
   path: readonly string[],
@@ -87,7 +87,7 @@ function wrapped(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value)
 }
 
-/** An insertion and the cut of the same place undo each other, to the byte. */
+/** Inserting and removing at one place restores every byte. */
 function inserted(text: string, container: Value, value: unknown, key: string | null): string {
   const parts: readonly Part[] =
     'items' in container ? container.items : 'members' in container ? container.members : []
@@ -131,7 +131,6 @@ function notA(path: readonly string[], kind: string): never {
   throw new TypeError(`"${path.join('.')}" is not ${kind === 'object' ? 'an object' : `a ${kind}`}`)
 }
 
-/** The value as far as the path leads, and what of it is missing. */
 function descend(text: string, path: readonly string[]): { readonly value: Value; readonly rest: readonly string[] } {
   let value = read(text)
   for (const [depth, key] of path.entries()) {
@@ -148,7 +147,7 @@ function at(text: string, path: readonly string[]): Value | null {
   return rest.length === 0 ? value : null
 }
 
-/** Whether a text says something at a path. */
+/** Whether a text has a value at a path. */
 export function hasPath(text: string | null, path: readonly string[]): boolean {
   try {
     let value: unknown = text === null ? undefined : parseSettings(text)
@@ -162,7 +161,6 @@ export function hasPath(text: string | null, path: readonly string[]): boolean {
 const SPACE = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\ufeff)*/y
 const SCALAR = /"(?:\\.|[^"\\])*"|[^\s,[\]{}:"/]+/y
 
-/** Reads the places of the values; throws for what is no JSON with comments. */
 function read(text: string): Value {
   parseSettings(text)
   let at = 0

@@ -1,6 +1,6 @@
-/** One value in the text of a TOML file: read, written and removed without touching other lines. */
+/** Reads, writes and removes one value of a TOML file without touching other lines. */
 
-/** The text of config.toml in which a table holds one value; a table of that name is replaced line by line, nothing else is touched. */
+/** Sets one value in a table; rewrites the table's lines, and nothing else. */
 export function withTomlValue(config: string, table: string, key: string, value: string): string {
   const line = `${key} = ${tomlText(value)}`
   const lines = config.split('\n')
@@ -12,7 +12,7 @@ export function withTomlValue(config: string, table: string, key: string, value:
   return lines.join('\n')
 }
 
-/** The text that a table of config.toml holds under a key, as it was written by `withTomlValue`; null for anything else. */
+/** The text at a table's key, as `withTomlValue` wrote it; otherwise null. */
 export function tomlValue(config: string, table: string, key: string): string | null {
   const lines = config.split('\n')
   const { at, end } = tableOf(lines, table)
@@ -25,7 +25,7 @@ export function tomlValue(config: string, table: string, key: string): string | 
   }
 }
 
-/** The text without one value of a table, and without the table when it held nothing else. */
+/** Removes one value, and its table if empty. */
 export function withoutTomlValue(config: string, table: string, key: string): string {
   const lines = config.split('\n')
   const { at, end } = tableOf(lines, table)
@@ -37,13 +37,13 @@ export function withoutTomlValue(config: string, table: string, key: string): st
   return lines.toSpliced(from, line + 1 - from).join('\n')
 }
 
-/** The very text of a table with the tables below it, from its header to the next one; null where there is none. */
+/** The exact text of a table with its subtables, from its header to the next one, or null. */
 export function tableText(config: string, table: string): string | null {
   const range = tableRange(config, table)
   return range && config.slice(range.start, range.end)
 }
 
-/** The text with these very characters instead of a table, or behind everything where there is none; null takes it out. */
+/** Replaces a table's text, or appends it; null removes it. */
 export function withTableText(config: string, table: string, wanted: string | null): string {
   const range = tableRange(config, table)
   if (range) return config.slice(0, range.start) + (wanted ?? '') + config.slice(range.end)
@@ -57,7 +57,7 @@ function tableRange(config: string, table: string): { readonly start: number; re
   if (first < 0) return null
   const next = lines.findIndex((line, index) => index > first && /^\s*\[/.test(line) && !isOwn(line))
   const startOf = (line: number): number => lines.slice(0, line).reduce((sum, text) => sum + text.length + 1, 0)
-  // The empty line before a table is the table's.
+  // The empty line before a table belongs to it.
   const startAt = (line: number): number => startOf(line > 0 && lines[line - 1]!.trim() === '' ? line - 1 : line)
   return { start: startAt(first), end: next < 0 ? config.length : startAt(next) }
 }
@@ -76,7 +76,7 @@ function isKey(line: string, key: string): boolean {
   return new RegExp(`^\\s*${key}\\s*=`).test(line)
 }
 
-/** A TOML basic string, which a JSON string is for everything a path can hold. */
+/** A TOML basic string; for any path, JSON strings are the same. */
 export function tomlText(text: string): string {
   return JSON.stringify(text)
 }

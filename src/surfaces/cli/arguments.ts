@@ -1,4 +1,4 @@
-/** Reads a command's arguments by its row of the command table. */
+/** Parses a command's arguments by its row of the command table. */
 
 import { nearest } from '../../project/near-word.ts'
 import { type CommandRow, type FlagRow, UsageError } from './usage.ts'
@@ -6,11 +6,10 @@ import { type CommandRow, type FlagRow, UsageError } from './usage.ts'
 export interface Arguments {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>
   readonly words: readonly string[]
-  /** Every value of the flags that may come more than once, in their order. */
   readonly lists: Readonly<Record<string, readonly string[]>>
 }
 
-/** Parses `--flag`, `--flag value`, `--flag=value` and words; what the row does not know is a usage error with a suggestion. */
+/** Parses `--flag`, `--flag value`, `--flag=value` and words. Unknown flags are usage errors with a suggestion. */
 export function parseArguments(row: CommandRow, argv: readonly string[]): Arguments {
   const flags: Record<string, string | boolean> = {}
   const words: string[] = []
@@ -34,7 +33,7 @@ export function parseArguments(row: CommandRow, argv: readonly string[]): Argume
       flags[key] = true
       continue
     }
-    // A value that looks like an option is one that was forgotten, unless it is written with "=".
+    // A value that looks like an option must be written with "=", or its value was probably forgotten.
     const next = equals >= 0 ? word.slice(equals + 1) : argv[++at]
     if (next === undefined || (equals < 0 && next.startsWith('-') && next !== '-')) {
       throw new UsageError(`option ${name} needs a value: ${name} ${flag.value}`)
@@ -57,7 +56,7 @@ function flagRow(row: CommandRow, name: string): FlagRow {
   throw new UsageError(`unknown option ${name}${suggestion ? `; did you mean ${suggestion}?` : ''}`)
 }
 
-/** One of the names that a command takes as a word: what to do, or for whom. */
+/** Checks a word against the names that a command accepts, such as a verb or an agent. */
 export function oneOf<Name extends string>(names: readonly Name[], given: string | undefined, wanted: string): Name {
   const found = names.find((name) => name === given)
   if (found !== undefined) return found
@@ -67,19 +66,18 @@ export function oneOf<Name extends string>(names: readonly Name[], given: string
   throw new UsageError(`${wanted}: ${all}, not “${given}”${suggestion ? `; did you mean ${suggestion}?` : ''}`)
 }
 
-/** The text of a flag that takes one. */
 export function textFlag(args: Arguments, name: string): string | undefined {
   const value = args.flags[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** Every value of a flag that may come more than once; several in one are parted by commas where `split` says so. */
+/** Values of a repeatable flag; `split` also separates each at commas. */
 export function listFlag(args: Arguments, name: string, split = false): readonly string[] {
   const values = args.lists[name] ?? []
   return split ? values.flatMap((value) => value.split(',').map((part) => part.trim())) : values
 }
 
-/** Joins words into one command text; several words are an argv and are quoted as such. */
+/** Joins words into one command text; several words are an argv and are quoted. */
 export function commandText(words: readonly string[]): string {
   if (words.length === 1) return words[0]!
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')

@@ -1,4 +1,4 @@
-/** A line of the record as a person reads it: when, what, how it was decided, what came of it. */
+/** A line of the audit log for people: time, action, decision and result. */
 
 import { reasonWords } from '../../policy/reason.ts'
 import type { AuditLine } from '../../report/audit-trail.ts'
@@ -7,14 +7,13 @@ import { paint, type Style, type Terminal, visible } from '../terminal/terminal.
 const TOOL = 10
 const MAX_NAMES = 5
 
-/** The row of a line; what it holds of strangers is made visible. `subject`: what it was about, where the line does not say so. */
+/** One row for a line, with untrusted text made visible. `subject` names the tool if the line does not. */
 export function auditRow(terminal: Terminal, line: AuditLine, subject?: string): string {
   const { mark, style, what, said } = sentenceOf(subject === undefined ? line : { subject, ...line })
   const time = paint(terminal, 'dim', clockOf(line.time))
   return `${time} ${paint(terminal, style, mark)} ${visible(what).padEnd(TOOL)} ${visible(said)}`.trimEnd()
 }
 
-/** What began, and how that was decided; or what ended, and how. */
 interface Sentence {
   readonly mark: string
   readonly style: Style
@@ -113,7 +112,6 @@ function ended(line: AuditLine): string {
   ])
 }
 
-/** The programs that ran beside the shell of the command itself. */
 function started({ programs, programs_left_out }: AuditLine): string {
   const all = records(programs)
   const own = new Set(all.flatMap(({ name, by: starter }) => (starter === undefined ? [] : [text(name)])))
@@ -148,7 +146,7 @@ function seconds(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`
 }
 
-/** The person's own clock; a line that names no time stands as it is. */
+/** Local time; text that is not a time stays unchanged. */
 function clockOf(time: string): string {
   const at = new Date(time)
   if (Number.isNaN(at.getTime())) return visible(time)

@@ -1,9 +1,9 @@
-/** A yes-or-no question to the person at the terminal; anything but a clear yes is a no. */
+/** A yes-or-no question at the terminal; only a clear yes counts. */
 
 import { createInterface } from 'node:readline'
 import type { Terminal } from '../terminal/terminal.ts'
 
-/** Asks. Ctrl-C, Ctrl-D and the end of the input are a no; without a terminal the answer is no. `d` shows the details, and asks again. */
+/** Ctrl-C, Ctrl-D, the end of input and a missing terminal are a no. `d` shows details and asks again. */
 export async function confirm(
   terminal: Terminal,
   question: string,

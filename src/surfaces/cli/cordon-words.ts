@@ -1,15 +1,15 @@
-/** The words that run this Cordon, for hooks and for the commands that they rewrite. */
+/** The words that run this Cordon, for hooks and rewritten commands. */
 
 import { accessSync, constants } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 
-/** Variables that say where the person's policy and keys are, and whom Node believes: a project that a host trusts can set others. */
+/** Variables that locate the person's policy and keys, and what Node trusts. A trusted project could set others. */
 const INSTALLED = ['HOME', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME', 'CORDON_TRUSTED_KEYS']
 const CONFIGURED = /^(?:NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|NODE_USE_SYSTEM_CA|SSL_CERT_\w+|OPENSSL_\w+)$/
 
-/** The client, where it is built, with the variables that hold for it, then Node and the program, which the client starts when no resident serves. */
+/** The client, if built, with its variables; then Node and the program, which it starts without a resident. */
 export function cordonWords(): readonly string[] {
   const script = machineFiles.canonical(process.argv[1] ?? '')
   const client = join(dirname(script), 'native', `cordon-client-${process.arch}`)
@@ -23,7 +23,7 @@ function installedVariables(): readonly string[] {
   return [`HOME=${home}`, ...said.map((name) => `${name}=${env[name]}`)].flatMap((variable) => ['--with', variable])
 }
 
-/** The client is a program of Linux, which a package has on other systems as well. */
+/** Packages contain the Linux client on other systems too. */
 function isProgram(path: string): boolean {
   if (process.platform !== 'linux') return false
   try {

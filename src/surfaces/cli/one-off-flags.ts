@@ -1,4 +1,4 @@
-/** The grants that a person types with one run: `--read`, `--write`, `--allow-host`, `--port`, `--env`, `--tool`. */
+/** The one-off grants of a run: `--read`, `--write`, `--allow-host`, `--port`, `--env`, `--tool`. */
 
 import type { RunGrants } from '../../confine/run-grants.ts'
 import { namesUnixSocket, parseHostPattern, parseUnixSocket } from '../../hosts/pattern.ts'
@@ -11,10 +11,10 @@ import type { Machine } from '../../system/machine.ts'
 import { type Arguments, listFlag } from './arguments.ts'
 import { UsageError } from './usage.ts'
 
-/** The names of the flags, for who only wants to know whether there is one. */
+/** The names of the flags. */
 export const ONE_OFF_FLAGS: readonly string[] = ['read', 'write', 'allow-host', 'port', 'env', 'tool']
 
-/** Reads them. Throws a UsageError for what is none, and a Fault for a path that is not there. */
+/** Throws a UsageError for an invalid grant, and a Fault for a path that does not exist. */
 export function oneOffGrants(args: Arguments, machine: Machine): RunGrants {
   const paths = (name: string) => listFlag(args, name).flatMap((typed) => typedPlaces(typed, machine, machineFiles))
   return {
@@ -28,7 +28,6 @@ export function oneOffGrants(args: Arguments, machine: Machine): RunGrants {
   }
 }
 
-/** A plain name, which the person typed for this one run. */
 function typedHost(name: string): HostRule {
   const parsed = namesUnixSocket(name) ? parseUnixSocket(name) : parseHostPattern(name, null)
   if ('pattern' in parsed && !parsed.pattern.wildcard)
@@ -38,13 +37,12 @@ function typedHost(name: string): HostRule {
   )
 }
 
-/** An address of a page is what people have at hand. */
+/** Accept URLs: people paste them. */
 function withoutScheme(name: string): string {
   const host = /^[a-z]+:\/\/([^/?#]+)/i.exec(name)?.[1]
   return host === undefined ? '' : `; did you mean ${host}?`
 }
 
-/** A number of a port. */
 export function typedPort(text: string, flag: string): number {
   const port = Number(text)
   if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535)

@@ -1,4 +1,4 @@
-/** Opens the policy a command works with, and prints what is wrong with it. */
+/** Opens the policy of a command, and prints its problems. */
 
 import { resolve } from 'node:path'
 import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../project/load/load.ts'
@@ -15,24 +15,24 @@ import { UsageError } from './usage.ts'
 export interface Opened<Policy extends LoadedPolicy = LoadedManifest> {
   readonly loaded: Policy
   readonly machine: Machine
-  /** The manifest is not in force: it was checked as it is written. */
+  /** The manifest is unsigned and was judged as written. */
   readonly isDraft?: boolean
 }
 
-/** The manifest that the flags choose. */
+/** The manifest that the flags select. */
 export function manifestChoice(args: Arguments): ManifestChoice {
   const file = textFlag(args, 'manifest')
   return file === undefined ? { kind: 'project' } : { kind: 'file', file }
 }
 
-/** The root that a flag names; null: none does. One that is not there is a slip, and would be judged as an empty project. */
+/** The root of `--root`, or null. A missing folder is an error: it would be judged as an empty project. */
 export function rootFlag(args: Arguments): string | null {
   const root = textFlag(args, 'root') ?? null
   if (root !== null && !machineFiles.isDirectory(root)) throw new UsageError(`--root: ${root} is not a directory`)
   return root
 }
 
-/** Opens the policy that holds, with what an unsigned one means here; null after it was said why there is none. */
+/** Opens the policy in force; `unsigned` decides on an unsigned manifest. Null after printing the problem. */
 export async function openInForce(
   args: Arguments,
   terminal: Terminal,
@@ -50,7 +50,7 @@ export async function openInForce(
   return null
 }
 
-/** A root that is not a project by its place is used when the person names it with `--root` and says yes. */
+/** A root that is not a project can be used if the person names it with `--root` and confirms. */
 async function isConfirmed(
   error: unknown,
   root: string | null,
@@ -65,7 +65,7 @@ async function isConfirmed(
   return true
 }
 
-/** Opens the policy with the manifests that it is written in, to be shown, tested or signed; null after the problems were printed. */
+/** Opens the policy with its source manifests, to show, test or sign it; null after printing problems. */
 export async function openWritten(args: Arguments, terminal: Terminal): Promise<Opened | null> {
   const { loadPolicy } = await import('../../project/load/load.ts')
   const machine = thisMachine()
@@ -76,7 +76,7 @@ export async function openWritten(args: Arguments, terminal: Terminal): Promise<
   return null
 }
 
-/** What a manifest that loads is warned of, each time it does. */
+/** Prints warnings of a manifest that loads. */
 export async function printWarnings(terminal: Terminal, loaded: LoadedPolicy): Promise<void> {
   if (loaded.warnings.length === 0) return
   const { loadWarnings } = await import('../../project/start-notes.ts')
@@ -93,13 +93,12 @@ async function printProblems(args: Arguments, terminal: Terminal, problems: read
   for (const problem of problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
 }
 
-/** What is decided here is decided nowhere else before it is signed. */
+/** Notes that the decision needs a signature to take effect. */
 export function hintAtDraft({ isDraft }: Pick<Opened, 'isDraft'>, terminal: Terminal): void {
   if (isDraft)
     terminal.err('cordon.toml is not signed as it is now, so it has no effect yet; cordon sign puts it in force\n')
 }
 
-/** Without a manifest nearly everything asks, and a newcomer should know why. */
 export function hintAtInit(args: Arguments, { ownManifest }: LoadedPolicy, terminal: Terminal): void {
   if (ownManifest || args.flags.json || args.flags.manifest) return
   terminal.err('there is no cordon.toml here, so the built-in rules apply; cordon init writes one\n')

@@ -1,4 +1,4 @@
-/** The call that `check` and `explain` are asked about: a command text, or a tool with its input. */
+/** The call that `check` and `explain` judge: a command text, or a tool with its input. */
 
 import { type Arguments, commandText, textFlag } from './arguments.ts'
 import { UsageError } from './usage.ts'
@@ -8,7 +8,6 @@ export interface RequestedCall {
   readonly input: unknown
 }
 
-/** Reads the call from the arguments. */
 export function requestedCall(args: Arguments): RequestedCall {
   const tool = textFlag(args, 'tool')
   const input = textFlag(args, 'input')

@@ -1,17 +1,17 @@
-/** What a manifest opens, on a screen: what changed first, a headline of the widest, then all of it in words. */
+/** Shows what a manifest opens: first changes, then a headline of the widest grants, then everything. */
 
 import type { SignatureView, SummaryLine } from '../../project/sign/signature-view.ts'
 import { cutMiddle, widthOf, wrapWords } from '../../scan/display-text.ts'
 import { paint, type Style, type Terminal } from '../terminal/terminal.ts'
 
-/** So many sentences leave the headline on the screen above the question. */
+/** Leaves the headline on screen above the question. */
 const SHOWN = 12
 const LABEL = 16
-/** One item alone must not push the others out of sight. */
+/** Long items must not push others off the screen. */
 const ITEM = 44
 const ITEM_ROWS = 2
 
-/** The text of a view, as wide as the terminal; `all` leaves no sentence out. */
+/** The view at the terminal's width; `all` includes every sentence. */
 export function describeSignature(terminal: Terminal, view: SignatureView, all: boolean): string {
   const columns = Math.max(40, Math.min(terminal.width, 120))
   const { summary } = view
@@ -33,7 +33,7 @@ const SIGNS: Readonly<Record<'opens' | 'changes' | 'closes', readonly [sign: str
   closes: ['-', 'green'],
 }
 
-/** What changes, in words, the widest first. */
+/** Changes in words, widest first. */
 export function describeChanges(terminal: Terminal, view: ShownChanges, opening: Style = SIGNS.opens[1]): string {
   return `${sentences(terminal, Math.max(40, Math.min(terminal.width, 120)), view, true, opening).join('\n')}\n`
 }
@@ -76,11 +76,11 @@ function sentence(terminal: Terminal, columns: number, sign: string, style: Styl
   )
 }
 
-/** A label and as many items as two rows hold, the widest first; how many more there are is always said. */
+/** A label and the widest items in at most two rows, always with the number of the others. */
 function headlineRows(terminal: Terminal, columns: number, { label, items }: SummaryLine): string[] {
   const space = columns - LABEL - 2
   const shown = items.map((item) => cutMiddle(item, Math.min(ITEM, space - 1)))
-  // More than these fit on no screen.
+  // No screen shows more.
   let count = Math.min(shown.length, 60)
   const rowsOf = (kept: number): string[] => {
     const rest = shown.length - kept
@@ -93,7 +93,6 @@ function headlineRows(terminal: Terminal, columns: number, { label, items }: Sum
   )
 }
 
-/** Whole items in rows: a command keeps its words together. */
 function pack(cells: readonly string[], space: number): string[] {
   const rows: string[] = []
   for (const cell of cells) {

@@ -75,7 +75,7 @@ describe('a line of the record', () => {
     expect(auditRow(screen(80), given).slice('2026-11-16 07:30:16 '.length)).toBe(says)
   })
 
-  it('acts on no terminal, whatever it holds', () => {
+  it('prints no control characters, whatever its values are', () => {
     const hostile = '\u001b[2J\u202e\r\nx'
     for (const type of ['session', 'begin', 'denied', 'end', 'approval', 'other', hostile]) {
       const fields = {
@@ -162,7 +162,7 @@ describe('cordon alone', () => {
     undo: { calls: 2, last: 'rm -rf src' },
   }
 
-  it('says where the project stands', () => {
+  it('shows the state of the project', () => {
     const agents = [{ agent: 'codex', scope: 'project', status: 'works', detail: '' }] as never
     expect(describeStanding(screen(80), standing, agents)).toBe(`cordon     /home/you/project
 manifest   signed by you, on 2026-11-16

@@ -1,9 +1,9 @@
-/** The steps of `cordon try`: what is typed, and what must be true on the machine afterwards. Data; `commands/try.ts` runs it. */
+/** The steps of `cordon try`, as data: a command, and what must be true afterwards. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The folders of a tour, all below one that is thrown away. */
+/** The folders of a tour, below one temporary folder. */
 export interface TourPlace {
   readonly base: string
   readonly project: string
@@ -12,14 +12,14 @@ export interface TourPlace {
 
 export interface TourStep {
   readonly title: string
-  /** The words after `cordon`; null for the ask, which an agent's session puts. */
+  /** The words after `cordon`; null for the question, which an agent's session asks. */
   readonly words: readonly string[] | null
-  /** What holds afterwards, in words, and whether it does; checked outside the sandbox. */
+  /** The expected result in words; `holds` checks it outside the sandbox. */
   readonly promise: string
   readonly holds: (place: TourPlace, ran: TourRan) => boolean
 }
 
-/** What came of the command: its exit code, and all that it and Cordon printed. */
+/** A command's exit code and all output. */
 export interface TourRan {
   readonly code: number | null
   readonly text: string
@@ -30,13 +30,13 @@ const PROFILE = 'export EDITOR=vi\n'
 const NOTE = 'buy milk\n'
 const CODE = 'add() { echo $(($1 + $2)); }\n'
 
-/** The project of the tour, by paths below its base. */
+/** The tour's files, by paths below its base. */
 export const TOUR_FILES: Readonly<Record<string, string>> = {
   'project/.env': `${TOUR_KEY}\n`,
   'project/src/sum.sh': CODE,
   'project/test.sh':
     '. ./src/sum.sh\n[ "$(add 2 2)" = 4 ] && echo "ok 1 - adds" || exit 1\n[ "$(add 2 -2)" = 0 ] && echo "ok 2 - subtracts" || exit 1\n',
-  // A repository as `git init` makes it, so that the tour does not need git.
+  // A repository like `git init` creates, so that the tour does not need git.
   'project/.git/HEAD': 'ref: refs/heads/main\n',
   'project/.git/config': '[core]\n\trepositoryformatversion = 0\n',
   'project/.git/objects/info/.keep': '',
@@ -49,7 +49,7 @@ export const TOUR_FILES: Readonly<Record<string, string>> = {
 
 const read = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '')
 
-/** The tour before the ask, and after it. */
+/** The steps before the question, and those after it. */
 export const TOUR: readonly TourStep[] = [
   {
     title: 'An agent reads the secrets of the project',

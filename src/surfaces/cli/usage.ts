@@ -1,26 +1,28 @@
-/** The CLI's command table: one row a command, from which help, completions and flags come. */
+/** The command table: one row per command, the source of help, completions and flags. */
 
 import type { Terminal } from '../terminal/terminal.ts'
+import type { Arguments } from './arguments.ts'
 
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
-  /** Ends this process by a signal, once everything is settled. */
+  /** `argv` as the command's row defines it. Throws a UsageError for unknown flags and words. */
+  readonly args: Arguments
   readonly endBy?: (signal: NodeJS.Signals) => void
-  /** Says that nothing was begun, whatever the exit code: this process may serve others. */
+  /** Reports that nothing was started, whatever the exit code: this process may serve others. */
   readonly untouched?: () => void
-  /** The terminal before the redactor: for a token that the person is to be given. */
+  /** The terminal without masking, for tokens meant for the person. */
   readonly bare: Terminal
 }
 
-export { EXIT } from '../terminal/exit.ts'
+export { EXIT } from '../terminal/terminal.ts'
 
 export interface CommandRow {
   readonly name: string
   readonly summary: string
-  /** `{agents}` stands for the names of the agents with hooks. */
+  /** `{agents}` becomes the names of agents with hooks. */
   readonly usage: string
-  /** How many words it takes besides its flags; without it, the command sees to them itself. */
+  /** How many words it takes besides flags; absent: the command checks them. */
   readonly words?: number
   readonly flags: readonly FlagRow[]
   readonly details: string
@@ -28,67 +30,43 @@ export interface CommandRow {
 
 export interface FlagRow {
   readonly name: string
-  /** One letter for it, such as `-i`. */
   readonly short?: string
-  /** It may come more than once, and each counts. */
   readonly repeats?: true
   readonly value?: string
   readonly about: string
-  /** The command knows nothing of it: `main.ts` makes JSON of what it printed. */
+  /** `main.ts` turns the command's printed text into JSON. */
   readonly wraps?: true
 }
 
-/** A call of the CLI that cannot be carried out as it was typed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-const json: FlagRow = { name: '--json', about: 'Print JSON for programs.' }
-const manifest: FlagRow = { name: '--manifest', value: 'FILE', about: 'Use this manifest instead of the project’s.' }
-const root: FlagRow = { name: '--root', value: 'DIR', about: 'Judge against this project root.' }
-
-const plan: FlagRow = { name: '--plan', about: 'Print what the sandbox would be, and do not run.' }
-const planJson: FlagRow = { name: '--json', about: 'With --plan: print it as JSON.' }
-const observe: FlagRow = {
-  name: '--observe',
-  about: 'Ask nothing: the sandbox blocks what no grant names, and the record has it.',
+/** A flag by its usage: `--quiet`, `-q --quiet`, `--out FILE`, or `--read PATH…` if it may be repeated. */
+function flag(usage: string, about: string): FlagRow {
+  const [, short, name = '', value, repeats] = /^(?:(-\w) )?(--[\w-]+)(?: ([^…]+)(…)?)?$/.exec(usage)!
+  return { name, ...(short && { short }), ...(value && { value }), ...(repeats && { repeats: true }), about }
 }
 
-const quiet: FlagRow = {
-  name: '--quiet',
-  short: '-q',
-  about: 'Say and ask nothing; the command’s own output and codes stay.',
-}
-const timeout: FlagRow = { name: '--timeout', value: 'SECONDS', about: 'Stop it after this time.' }
-const interactive: FlagRow = {
-  name: '--interactive',
-  short: '-i',
-  about: 'At a terminal; without a command, open a shell.',
-}
+const json = flag('--json', 'Print JSON for programs.')
+const manifest = flag('--manifest FILE', 'Use this manifest instead of the project’s.')
+const root = flag('--root DIR', 'Judge against this project root.')
 
-/** Grants for one run. */
+const plan = flag('--plan', 'Print what the sandbox would be, and do not run.')
+const planJson = flag('--json', 'With --plan: print it as JSON.')
+const observe = flag('--observe', 'Ask nothing: the sandbox blocks what no grant names, and the record has it.')
+
+const quiet = flag('-q --quiet', 'Say and ask nothing; the command’s own output and codes stay.')
+const timeout = flag('--timeout SECONDS', 'Stop it after this time.')
+const interactive = flag('-i --interactive', 'At a terminal; without a command, open a shell.')
+
 const oneOff: readonly FlagRow[] = [
-  { name: '--read', value: 'PATH', repeats: true, about: 'Also show it this file or folder, this time.' },
-  { name: '--write', value: 'PATH', repeats: true, about: 'Also let it change this file or folder, this time.' },
-  {
-    name: '--allow-host',
-    value: 'HOST',
-    repeats: true,
-    about: 'Also let it reach this host, this time; several with commas.',
-  },
-  {
-    name: '--port',
-    value: 'N',
-    repeats: true,
-    about: 'Also open the port it serves on to this machine; several with commas.',
-  },
-  { name: '--env', value: 'NAME', repeats: true, about: 'Also pass this variable on; several with commas.' },
-  {
-    name: '--tool',
-    value: 'BUNDLE',
-    repeats: true,
-    about: 'Also give it what this bundle gives; several with commas.',
-  },
+  flag('--read PATH…', 'Also show it this file or folder, this time.'),
+  flag('--write PATH…', 'Also let it change this file or folder, this time.'),
+  flag('--allow-host HOST…', 'Also let it reach this host, this time; several with commas.'),
+  flag('--port N…', 'Also open the port it serves on to this machine; several with commas.'),
+  flag('--env NAME…', 'Also pass this variable on; several with commas.'),
+  flag('--tool BUNDLE…', 'Also give it what this bundle gives; several with commas.'),
 ]
 
 const RUN_DETAILS = `Grants given with a run apply to that run only. Denials, secrets and protected files stay as they are; cordon add puts a grant
@@ -106,9 +84,9 @@ const rows: readonly CommandRow[] = [
       json,
       manifest,
       root,
-      { name: '--tool', value: 'TOOL', about: 'A tool other than bash, with --input.' },
-      { name: '--input', value: 'JSON', about: 'The tool’s input, such as {"path":"src/a.ts"}.' },
-      { name: '--batch', about: 'One JSON object a line on stdin: {id, tool, input, manifest?, root?, cwd?}.' },
+      flag('--tool TOOL', 'A tool other than bash, with --input.'),
+      flag('--input JSON', 'The tool’s input, such as {"path":"src/a.ts"}.'),
+      flag('--batch', 'One JSON object a line on stdin: {id, tool, input, manifest?, root?, cwd?}.'),
     ],
     details: 'Exit code: 0 allow, 3 ask, 4 deny, 2 usage or load error.',
   },
@@ -120,8 +98,8 @@ const rows: readonly CommandRow[] = [
       json,
       manifest,
       root,
-      { name: '--tool', value: 'TOOL', about: 'A tool other than bash, with --input.' },
-      { name: '--input', value: 'JSON', about: 'The tool’s input.' },
+      flag('--tool TOOL', 'A tool other than bash, with --input.'),
+      flag('--input JSON', 'The tool’s input.'),
     ],
     details: 'The same decision as `cordon check`, drawn as a tree. Exit code as in `cordon check`.',
   },
@@ -138,7 +116,7 @@ const rows: readonly CommandRow[] = [
     summary: 'See it work: a tour in a throw-away project, for real, in twenty seconds.',
     usage: 'cordon try [--yes]',
     words: 0,
-    flags: [{ name: '--yes', about: 'Answer the one question with yes, and do not wait between the steps.' }],
+    flags: [flag('--yes', 'Answer the one question with yes, and do not wait between the steps.')],
     details:
       'A secret, a hook, a write outside and a host are tried and stopped; tests run, you are asked, a deletion is undone.\nExit code 0 when everything came out as promised.',
   },
@@ -148,8 +126,8 @@ const rows: readonly CommandRow[] = [
     usage: 'cordon init [--force] [--print] [DIR]',
     words: 1,
     flags: [
-      { name: '--force', about: 'Replace an existing cordon.toml.' },
-      { name: '--print', about: 'Print the manifest instead of writing it.' },
+      flag('--force', 'Replace an existing cordon.toml.'),
+      flag('--print', 'Print the manifest instead of writing it.'),
       json,
     ],
     details: 'Writes cordon.toml in DIR (the current directory). It takes effect once you have signed it.',
@@ -184,7 +162,7 @@ const rows: readonly CommandRow[] = [
     summary: 'Put a host, a folder, a command, a port or a tool into the manifest, and sign it.',
     usage:
       'cordon add host HOST[:PORT]…\n  cordon add read|write PATH…\n  cordon add command PATTERN…\n  cordon add port N…\n  cordon add tool mcp__SERVER__TOOL…',
-    flags: [{ name: '--yes', about: 'Do not ask.' }, json, root],
+    flags: [flag('--yes', 'Do not ask.'), json, root],
     details:
       'Shows what it opens, and asks. The manifest must be signed in its current form: review changes by others with cordon sign.',
   },
@@ -193,14 +171,9 @@ const rows: readonly CommandRow[] = [
     summary: 'Run a command closed, watch what it lacks, and propose the smallest manifest for it.',
     usage: 'cordon learn [--try] [--out FILE] [--json] -- CMD ARG…\n  cordon learn --from AUDIT.jsonl|record [--json]',
     flags: [
-      { name: '--try', about: 'Run it again under the proposal without asking: what is proposed is open meanwhile.' },
-      {
-        name: '--from',
-        value: 'AUDIT',
-        repeats: true,
-        about: 'Learn from a recorded history; record: this machine’s own.',
-      },
-      { name: '--out', value: 'FILE', about: 'Write the manifest there instead of offering to sign it.' },
+      flag('--try', 'Run it again under the proposal without asking: what is proposed is open meanwhile.'),
+      flag('--from AUDIT…', 'Learn from a recorded history; record: this machine’s own.'),
+      flag('--out FILE', 'Write the manifest there instead of offering to sign it.'),
       timeout,
       quiet,
       json,
@@ -215,12 +188,12 @@ const rows: readonly CommandRow[] = [
     usage: 'cordon sign [--yes] [--all] [--json]\n  cordon sign --detached',
     words: 0,
     flags: [
-      { name: '--yes', about: 'Do not ask.' },
-      { name: '--all', about: 'Show every sentence, however many there are.' },
-      {
-        name: '--detached',
-        about: 'Write cordon.toml.sig by your key, for clones of this repository whose owners trust it (teams).',
-      },
+      flag('--yes', 'Do not ask.'),
+      flag('--all', 'Show every sentence, however many there are.'),
+      flag(
+        '--detached',
+        'Write cordon.toml.sig by your key, for clones of this repository whose owners trust it (teams).',
+      ),
       json,
       root,
     ],
@@ -240,13 +213,7 @@ const rows: readonly CommandRow[] = [
     usage:
       'cordon tools list|trust-status [--json]\n  cordon tools show|trust|untrust NAME\n  cordon tools run NAME --input JSON',
     words: 3,
-    flags: [
-      json,
-      manifest,
-      root,
-      { name: '--yes', about: 'Do not ask.' },
-      { name: '--input', value: 'JSON', about: 'The tool’s input.' },
-    ],
+    flags: [json, manifest, root, flag('--yes', 'Do not ask.'), flag('--input JSON', 'The tool’s input.')],
     details: 'A tool runs only while its manifest and script are the bytes you trusted.',
   },
   {
@@ -263,7 +230,7 @@ const rows: readonly CommandRow[] = [
     summary: 'Show your key, and trust or untrust the keys of others.',
     usage:
       'cordon keys [list] [--json]\n  cordon keys trust ed25519:BASE64 COMMENT…\n  cordon keys untrust KEY\n  cordon keys reset',
-    flags: [json, { name: '--yes', about: 'Do not ask.' }],
+    flags: [json, flag('--yes', 'Do not ask.')],
     details:
       'A cordon.toml.sig by a trusted key puts a manifest in force. In CI, CORDON_TRUSTED_KEYS names a file of keys.',
   },
@@ -283,8 +250,8 @@ const rows: readonly CommandRow[] = [
     words: 0,
     flags: [
       json,
-      { name: '--hours', value: 'N', about: 'How far back; 24 unless you say so.' },
-      { name: '--all', about: 'Every project, not only this one.' },
+      flag('--hours N', 'How far back; 24 unless you say so.'),
+      flag('--all', 'Every project, not only this one.'),
     ],
     details:
       'The record keeps programs and subcommands. It keeps arguments only with [audit] arguments = true.\nTo search, verify or export it: cordon audit.',
@@ -297,30 +264,25 @@ const rows: readonly CommandRow[] = [
     words: 1,
     flags: [
       json,
-      { name: '--follow', about: 'Go on as lines come.' },
-      { name: '--session', value: 'ID', about: 'One session; without it the newest (tail) or all.' },
-      { name: '--type', value: 'TYPE', about: 'begin, end, denied, approval, violation …' },
-      { name: '--tool', value: 'TOOL', about: 'Calls of this tool.' },
-      { name: '--agent', value: 'NAME', about: 'Calls of this agent.' },
-      { name: '--verdict', value: 'VERDICT', about: 'allow, ask or deny.' },
-      { name: '--since', value: 'TIME', about: 'From this ISO time on.' },
-      { name: '--until', value: 'TIME', about: 'Before this ISO time.' },
-      { name: '--host', value: 'TEXT', about: 'Part of a host.' },
-      { name: '--file', value: 'TEXT', about: 'Part of a file name.' },
-      { name: '--text', value: 'TEXT', about: 'Part of anything.' },
-      { name: '--limit', value: 'N', about: 'The newest N.' },
-      { name: '--ocsf', about: 'With query: print OCSF events, for a SIEM.' },
-      {
-        name: '--from',
-        value: 'FILES',
-        about: 'With verify: records that machines of a fleet shipped, as a receiver keeps them; nats for its servers.',
-      },
-      { name: '--key', value: 'KEYS', about: 'With --from: the keys whose checkpoints count, beside those you trust.' },
-      {
-        name: '--out',
-        value: 'FILE',
-        about: 'Where the report goes (cordon-audit.html; JSON goes to the terminal otherwise).',
-      },
+      flag('--follow', 'Go on as lines come.'),
+      flag('--session ID', 'One session; without it the newest (tail) or all.'),
+      flag('--type TYPE', 'begin, end, denied, approval, violation …'),
+      flag('--tool TOOL', 'Calls of this tool.'),
+      flag('--agent NAME', 'Calls of this agent.'),
+      flag('--verdict VERDICT', 'allow, ask or deny.'),
+      flag('--since TIME', 'From this ISO time on.'),
+      flag('--until TIME', 'Before this ISO time.'),
+      flag('--host TEXT', 'Part of a host.'),
+      flag('--file TEXT', 'Part of a file name.'),
+      flag('--text TEXT', 'Part of anything.'),
+      flag('--limit N', 'The newest N.'),
+      flag('--ocsf', 'With query: print OCSF events, for a SIEM.'),
+      flag(
+        '--from FILES',
+        'With verify: records that machines of a fleet shipped, as a receiver keeps them; nats for its servers.',
+      ),
+      flag('--key KEYS', 'With --from: the keys whose checkpoints count, beside those you trust.'),
+      flag('--out FILE', 'Where the report goes (cordon-audit.html; JSON goes to the terminal otherwise).'),
     ],
     details: '`verify` finds any edit, cut, insertion or reorder, and says where; exit code 1 when there is damage.',
   },
@@ -338,7 +300,7 @@ const rows: readonly CommandRow[] = [
     summary: 'Show and restore files that commands left and that could run code.',
     usage: 'cordon quarantine [list] [--json]\n  cordon quarantine diff ID\n  cordon quarantine restore ID [--force]',
     words: 2,
-    flags: [json, { name: '--force', about: 'Replace the file that is there now.' }],
+    flags: [json, flag('--force', 'Replace the file that is there now.')],
     details: 'Nothing in it can run. Read it before you restore it: a program would run it by itself.',
   },
   {
@@ -354,10 +316,7 @@ const rows: readonly CommandRow[] = [
     summary: 'Look for instructions aimed at an agent in a text.',
     usage: 'cordon scan < page.md\n  cordon scan --batch < texts.jsonl',
     words: 0,
-    flags: [
-      { name: '--batch', about: 'One {id, text} a line in, one {id, injection, score, findings} a line out.' },
-      json,
-    ],
+    flags: [flag('--batch', 'One {id, text} a line in, one {id, injection, score, findings} a line out.'), json],
     details:
       'Prints {"injection": bool, "score": number, "findings": […]}. A tripwire, not a wall: docs/guides/scan.md says what it can do.',
   },
@@ -368,15 +327,9 @@ const rows: readonly CommandRow[] = [
     words: 0,
     flags: [
       json,
-      {
-        name: '--fix',
-        about: 'Show what would repair this machine, do it after a yes (as root, or by sudo), and probe again.',
-      },
-      { name: '--yes', about: 'With --fix: do not ask.' },
-      {
-        name: '--engines',
-        about: 'Try every container engine that sandbox_run could use, and report what each enforces.',
-      },
+      flag('--fix', 'Show what would repair this machine, do it after a yes (as root, or by sudo), and probe again.'),
+      flag('--yes', 'With --fix: do not ask.'),
+      flag('--engines', 'Try every container engine that sandbox_run could use, and report what each enforces.'),
     ],
     details:
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
@@ -386,7 +339,7 @@ const rows: readonly CommandRow[] = [
     summary: 'Put cordon on PATH and completions into your shell.',
     usage: 'cordon setup [--yes] [--json]',
     words: 0,
-    flags: [{ name: '--yes', about: 'Do not ask.' }, json],
+    flags: [flag('--yes', 'Do not ask.'), json],
     details:
       'Shows what it writes, and asks: a link in ~/.local/bin, and a file in which your shell looks for completions. It never changes\na start-up file; it prints the line that is missing. Exit code 1 when something is missing afterwards.',
   },
@@ -396,8 +349,8 @@ const rows: readonly CommandRow[] = [
     usage: 'cordon uninstall [--keep-record] [--yes] [--json]',
     words: 0,
     flags: [
-      { name: '--keep-record', about: 'Keep the audit record, which cordon audit verify can still check.' },
-      { name: '--yes', about: 'Do not ask.' },
+      flag('--keep-record', 'Keep the audit record, which cordon audit verify can still check.'),
+      flag('--yes', 'Do not ask.'),
       json,
     ],
     details:
@@ -419,12 +372,12 @@ const rows: readonly CommandRow[] = [
       'cordon undo --list\n  cordon undo --last | CALL [--since] [--force]\n  cordon undo --diff [CALL]\n  cordon undo --redo [CALL]\n  cordon undo --prune',
     words: 1,
     flags: [
-      { name: '--list', about: 'List the calls that can be undone, the last one first.' },
-      { name: '--last', about: 'The last call.' },
-      { name: '--since', about: 'This call and all after it in the same folders.' },
-      { name: '--diff', about: 'Show what the call changed, text as a diff, and change nothing.' },
-      { name: '--redo', about: 'Take an undo back: the last one, or that of this call.' },
-      { name: '--force', about: 'Also where something was changed since.' },
+      flag('--list', 'List the calls that can be undone, the last one first.'),
+      flag('--last', 'The last call.'),
+      flag('--since', 'This call and all after it in the same folders.'),
+      flag('--diff', 'Show what the call changed, text as a diff, and change nothing.'),
+      flag('--redo', 'Take an undo back: the last one, or that of this call.'),
+      flag('--force', 'Also where something was changed since.'),
       {
         name: '--prune',
         about:
@@ -448,15 +401,12 @@ const rows: readonly CommandRow[] = [
     summary: 'Answer the hook of an agent that cordon install was run for.',
     usage: 'cordon hook {agents} [--root DIR] < call.json',
     flags: [
-      { name: '--root', value: 'DIR', about: 'The project that the hook was installed for.' },
-      { name: '--key', value: 'KEY', about: 'For `cordon hook run`: whose command it is, as its hook wrote it down.' },
-      { name: '--host', value: 'NAME', about: 'For `cordon hook run`: the host whose command it is.' },
-      { name: '--session', value: 'ID', about: 'For `cordon hook run`: the host’s session.' },
-      { name: '--in', value: 'DIR', about: 'For `cordon hook run`: where the command starts, if not here.' },
-      {
-        name: '--undo',
-        about: 'For `cordon hook run`: no one was asked, because undo covers it; without undo it does not run.',
-      },
+      flag('--root DIR', 'The project that the hook was installed for.'),
+      flag('--key KEY', 'For `cordon hook run`: whose command it is, as its hook wrote it down.'),
+      flag('--host NAME', 'For `cordon hook run`: the host whose command it is.'),
+      flag('--session ID', 'For `cordon hook run`: the host’s session.'),
+      flag('--in DIR', 'For `cordon hook run`: where the command starts, if not here.'),
+      flag('--undo', 'For `cordon hook run`: no one was asked, because undo covers it; without undo it does not run.'),
     ],
     details:
       'Hosts call it; cordon install puts it in place. It answers in the host’s own form, and blocks with exit code 2 when it\ncannot judge a call.',
@@ -467,11 +417,11 @@ const rows: readonly CommandRow[] = [
     usage: 'cordon install {agents} [--project|--user]\n    [--uninstall] [--yes]',
     words: 1,
     flags: [
-      { name: '--project', about: 'For this project only, where the agent can miss it.' },
-      { name: '--user', about: 'For every project of this user; the default.' },
-      { name: '--uninstall', about: 'Remove it again.' },
-      { name: '--print', about: 'Show what would change, and change nothing.' },
-      { name: '--yes', about: 'Do not ask.' },
+      flag('--project', 'For this project only, where the agent can miss it.'),
+      flag('--user', 'For every project of this user; the default.'),
+      flag('--uninstall', 'Remove it again.'),
+      flag('--print', 'Show what would change, and change nothing.'),
+      flag('--yes', 'Do not ask.'),
       json,
     ],
     details:
@@ -484,9 +434,9 @@ const rows: readonly CommandRow[] = [
       'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals show ID\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
     flags: [
-      { name: '--minutes', value: 'N', about: 'For how many minutes (60).' },
-      { name: '--choice', value: 'N', about: 'Which suggestion to grant (1, the narrowest).' },
-      { name: '--yes', about: 'Grant without showing what it is and asking.' },
+      flag('--minutes N', 'For how many minutes (60).'),
+      flag('--choice N', 'Which suggestion to grant (1, the narrowest).'),
+      flag('--yes', 'Grant without showing what it is and asking.'),
       json,
     ],
     details:
@@ -498,7 +448,7 @@ const rows: readonly CommandRow[] = [
     usage:
       'cordon review [log] [--last N] [--json]\n  cordon review replay [--last N] [--json]\n  cordon review model PROFILE',
     words: 2,
-    flags: [{ name: '--last', value: 'N', about: 'How many answers (20).' }, root, json],
+    flags: [flag('--last N', 'How many answers (20).'), root, json],
     details:
       '`replay` puts your own recorded answers to the reviewer of [review] once more, and says where it differs. `model` is a reviewer:\nit reads a question on stdin and asks a model that cordon login has set up.',
   },
@@ -509,8 +459,8 @@ const rows: readonly CommandRow[] = [
     words: 0,
     flags: [
       root,
-      { name: '--port', value: 'N', about: 'The port (any free one).' },
-      { name: '--webhook-key', about: 'Print the key that notices to your webhook are signed with.' },
+      flag('--port N', 'The port (any free one).'),
+      flag('--webhook-key', 'Print the key that notices to your webhook are signed with.'),
     ],
     details:
       'Prints a link that is good until it ends with Ctrl-C; keep it to yourself. Questions of every session on this machine are\nanswered there; what outlives the question needs a code that is shown in this terminal.',
@@ -522,24 +472,24 @@ const rows: readonly CommandRow[] = [
       'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet asks [--follow]|answer ID yes|no [--message TEXT]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
     words: 3,
     flags: [
-      { name: '--follow', about: 'With sync and asks: go on until it is stopped.' },
-      { name: '--message', value: 'TEXT', about: 'With answer ID no: the message for the agent.' },
-      { name: '--name', value: 'NAME', about: 'The name of this machine in the fleet (its host name).' },
-      { name: '--policy', value: 'PLACE', about: 'Where machines fetch the policy: a path, an https URL, or nats.' },
-      { name: '--nats', value: 'SERVERS', about: 'NATS servers, with commas: tls://a:4222,tls://b:4222.' },
-      { name: '--otlp', value: 'URL', about: 'An OTLP/HTTP endpoint for records.' },
-      { name: '--asks', value: 'SECONDS', about: 'Send asks that no one here answers to the fleet, for this long.' },
-      { name: '--signers', value: 'N', about: 'How many of the team’s keys must sign a policy.' },
-      { name: '--key', value: 'KEYS', about: 'Further keys of the team, with commas.' },
-      { name: '--role', value: 'ROLE', about: 'With invite: machine, approver or admin.' },
-      { name: '--groups', value: 'NAMES', about: 'Groups, with commas: of the invited machine, or to look at.' },
-      { name: '--hours', value: 'N', about: 'With invite: how many hours the code works (24).' },
-      { name: '--port', value: 'N', about: 'With serve: the port (any free one).' },
-      { name: '--replicas', value: 'N', about: 'With streams: on how many servers each message is kept (3).' },
-      { name: '--dir', value: 'DIR', about: 'With nats: where each server keeps tokens (/var/lib/nats/cordon).' },
-      { name: '--records', value: 'FILES', about: 'With diff and publish: shipped records or audit files to replay.' },
-      { name: '--out', value: 'FILE', about: 'With publish: write the bundle there.' },
-      { name: '--yes', about: 'With publish: do not ask.' },
+      flag('--follow', 'With sync and asks: go on until it is stopped.'),
+      flag('--message TEXT', 'With answer ID no: the message for the agent.'),
+      flag('--name NAME', 'The name of this machine in the fleet (its host name).'),
+      flag('--policy PLACE', 'Where machines fetch the policy: a path, an https URL, or nats.'),
+      flag('--nats SERVERS', 'NATS servers, with commas: tls://a:4222,tls://b:4222.'),
+      flag('--otlp URL', 'An OTLP/HTTP endpoint for records.'),
+      flag('--asks SECONDS', 'Send asks that no one here answers to the fleet, for this long.'),
+      flag('--signers N', 'How many of the team’s keys must sign a policy.'),
+      flag('--key KEYS', 'Further keys of the team, with commas.'),
+      flag('--role ROLE', 'With invite: machine, approver or admin.'),
+      flag('--groups NAMES', 'Groups, with commas: of the invited machine, or to look at.'),
+      flag('--hours N', 'With invite: how many hours the code works (24).'),
+      flag('--port N', 'With serve: the port (any free one).'),
+      flag('--replicas N', 'With streams: on how many servers each message is kept (3).'),
+      flag('--dir DIR', 'With nats: where each server keeps tokens (/var/lib/nats/cordon).'),
+      flag('--records FILES', 'With diff and publish: shipped records or audit files to replay.'),
+      flag('--out FILE', 'With publish: write the bundle there.'),
+      flag('--yes', 'With publish: do not ask.'),
       json,
     ],
     details:
@@ -550,7 +500,7 @@ const rows: readonly CommandRow[] = [
     summary: 'Turn the permission settings of an agent into a manifest.',
     usage: 'cordon import claude-code|codex|gemini|opencode|srt [FILE] [--out FILE]',
     words: 2,
-    flags: [{ name: '--out', value: 'FILE', about: 'Write the manifest there instead of printing it.' }, json],
+    flags: [flag('--out FILE', 'Write the manifest there instead of printing it.'), json],
     details: 'What has no equivalent is said on stderr; nothing is ever wider than it was.',
   },
   {
@@ -560,43 +510,27 @@ const rows: readonly CommandRow[] = [
       'cordon mcp [--root DIR]\n  cordon mcp --http [--port N] [--token-file FILE]\n  cordon mcp wrap [--name NAME] -- SERVER ARG…\n  cordon mcp wrap [--name NAME] [--config FILE]\n  cordon mcp wrap [--name NAME] --url URL\n  cordon mcp add NAME [--client CLIENT]… [--user] [-- SERVER ARG…]\n  cordon mcp add NAME [--client CLIENT]… [--user] --url URL\n  cordon mcp remove NAME [--client CLIENT]… [--user]\n  cordon mcp list\n  cordon mcp status [NAME…]\n  cordon mcp logs NAME\n  cordon mcp login|logout NAME [--url URL]',
     flags: [
       root,
-      { name: '--http', about: 'Streamable HTTP on loopback instead of stdio.' },
-      { name: '--port', value: 'N', about: 'The port (any free one).' },
-      { name: '--token-file', value: 'FILE', about: 'With --http: the token to ask for, instead of a new one.' },
-      {
-        name: '--name',
-        value: 'NAME',
-        about: 'The name that a wrapped server’s tools are put under; of several, the one meant.',
-      },
-      { name: '--url', value: 'URL', about: 'The address of a server elsewhere (streamable HTTP).' },
-      {
-        name: '--config',
-        value: 'FILE',
-        about: 'Wrap the servers of a file with "mcpServers", as MCP clients have it.',
-      },
-      {
-        name: '--plain',
-        about: 'One wrapped server whose tools keep their names, for a client that has it by its name.',
-      },
-      {
-        name: '--client',
-        value: 'CLIENT',
-        repeats: true,
-        about: 'Whose configuration; by default each that is there.',
-      },
-      { name: '--user', about: 'Your own configurations and cordon.toml, instead of the project’s.' },
-      { name: '--read', value: 'PATH', repeats: true, about: 'With add: what the server may read.' },
-      { name: '--write', value: 'PATH', repeats: true, about: 'With add: what it may write.' },
-      { name: '--host', value: 'HOST', repeats: true, about: 'With add: a host it may reach.' },
-      { name: '--env', value: 'NAME', repeats: true, about: 'With add: a variable that it sees.' },
-      {
-        name: '--reads',
-        about: 'With add: believe what it says of its tools, and let those that only read run without a question.',
-      },
-      { name: '--yes', about: 'With add: do not ask.' },
+      flag('--http', 'Streamable HTTP on loopback instead of stdio.'),
+      flag('--port N', 'The port (any free one).'),
+      flag('--token-file FILE', 'With --http: the token to ask for, instead of a new one.'),
+      flag('--name NAME', 'The name that a wrapped server’s tools are put under; of several, the one meant.'),
+      flag('--url URL', 'The address of a server elsewhere (streamable HTTP).'),
+      flag('--config FILE', 'Wrap the servers of a file with "mcpServers", as MCP clients have it.'),
+      flag('--plain', 'One wrapped server whose tools keep their names, for a client that has it by its name.'),
+      flag('--client CLIENT…', 'Whose configuration; by default each that is there.'),
+      flag('--user', 'Your own configurations and cordon.toml, instead of the project’s.'),
+      flag('--read PATH…', 'With add: what the server may read.'),
+      flag('--write PATH…', 'With add: what it may write.'),
+      flag('--host HOST…', 'With add: a host it may reach.'),
+      flag('--env NAME…', 'With add: a variable that it sees.'),
+      flag(
+        '--reads',
+        'With add: believe what it says of its tools, and let those that only read run without a question.',
+      ),
+      flag('--yes', 'With add: do not ask.'),
       json,
-      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
-      { name: '--accept', about: 'Take a wrapped server’s tools as they are now, whatever was pinned.' },
+      flag('--ui', 'Serve the page of cordon ui as long as it runs.'),
+      flag('--accept', 'Take a wrapped server’s tools as they are now, whatever was pinned.'),
     ],
     details:
       'The project’s manifest must be signed. Approvals are asked by elicitation where the client has it. `wrap` without a\nserver runs those of the manifest, [mcp_servers.NAME], each with its own grants. `add` without a server takes the one that\nthe manifest or a client has under this name, and `remove` restores what was there before.',
@@ -608,20 +542,17 @@ const rows: readonly CommandRow[] = [
       'cordon chat [--resume [ID]] [--provider NAME] [--model NAME]\n  cordon chat -p TEXT [--json] [--max-turns N] [--budget DOLLARS]',
     words: 1,
     flags: [
-      { name: '--prompt', value: 'TEXT', about: 'One task without a prompt, also -p; “-” reads it from stdin.' },
-      { name: '--json', about: 'With -p: print one JSON object at the end.' },
-      {
-        name: '--resume',
-        about: 'Go on with the newest conversation of this project, or with the one whose ID follows.',
-      },
-      { name: '--provider', value: 'NAME', about: 'The API profile.' },
-      { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
-      { name: '--mode', value: 'MODE', about: 'The mode to start in.' },
-      { name: '--agent', value: 'NAME', about: 'The agent to start as: build, plan or one of the manifest.' },
-      { name: '--max-turns', value: 'N', about: 'Stop after so many answers of the model to one message.' },
-      { name: '--budget', value: 'DOLLARS', about: 'Stop when the conversation has cost so much.' },
-      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
-      { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
+      flag('--prompt TEXT', 'One task without a prompt, also -p; “-” reads it from stdin.'),
+      flag('--json', 'With -p: print one JSON object at the end.'),
+      flag('--resume', 'Go on with the newest conversation of this project, or with the one whose ID follows.'),
+      flag('--provider NAME', 'The API profile.'),
+      flag('--model NAME', 'Another model than the profile’s.'),
+      flag('--mode MODE', 'The mode to start in.'),
+      flag('--agent NAME', 'The agent to start as: build, plan or one of the manifest.'),
+      flag('--max-turns N', 'Stop after so many answers of the model to one message.'),
+      flag('--budget DOLLARS', 'Stop when the conversation has cost so much.'),
+      flag('--ui', 'Serve the page of cordon ui as long as it runs.'),
+      flag('--vscode', 'Take the key from CORDON_API_KEY alone.'),
       manifest,
       root,
     ],
@@ -635,8 +566,8 @@ const rows: readonly CommandRow[] = [
       'cordon agent build FILE.ts [--output FILE.wasm]\n  cordon agent run FILE.wasm TASK [--timeout SECONDS]\n  cordon agent wit',
     words: 3,
     flags: [
-      { name: '--output', value: 'FILE', about: 'Where the component is written.' },
-      { name: '--timeout', value: 'SECONDS', about: 'Time limit of the component itself (60).' },
+      flag('--output FILE', 'Where the component is written.'),
+      flag('--timeout SECONDS', 'Time limit of the component itself (60).'),
       manifest,
       root,
     ],
@@ -648,7 +579,7 @@ const rows: readonly CommandRow[] = [
     summary: 'Set a model provider up and store its key.',
     usage: 'cordon login [PROVIDER]\n  cordon login --forget PROVIDER',
     words: 1,
-    flags: [{ name: '--forget', about: 'Remove the stored key.' }],
+    flags: [flag('--forget', 'Remove the stored key.')],
     details:
       'The key goes into the system’s keychain, or into a file for you alone, with a warning. It is checked with one request.',
   },
@@ -657,10 +588,10 @@ const rows: readonly CommandRow[] = [
     summary: 'Be an agent in an editor (ACP), or guard another agent for it.',
     usage: 'cordon acp [--provider NAME] [--model NAME]\n  cordon acp [--root DIR] -- AGENT ARG…',
     flags: [
-      { name: '--provider', value: 'NAME', about: 'The API profile of Cordon’s own agent.' },
-      { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
-      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
-      { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
+      flag('--provider NAME', 'The API profile of Cordon’s own agent.'),
+      flag('--model NAME', 'Another model than the profile’s.'),
+      flag('--ui', 'Serve the page of cordon ui as long as it runs.'),
+      flag('--vscode', 'Take the key from CORDON_API_KEY alone.'),
       root,
     ],
     details:
@@ -676,7 +607,6 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
-/** The stdout of these is the command's own, or speaks a protocol. */
 const WITHOUT_JSON: ReadonlySet<string> = new Set(['shell', 'hook', 'mcp', 'acp'])
 
 const wrapped: FlagRow = { name: '--json', about: 'Print what it printed and its exit code as JSON.', wraps: true }
@@ -688,7 +618,7 @@ export const commands: readonly CommandRow[] = rows.map((row) =>
     : { ...row, flags: [...row.flags, wrapped] },
 )
 
-/** The words of a call that are Cordon's own: those before `--`, and for `run` and `learn` those before the command's name. */
+/** Cordon's own words: those before `--`, and for `run` and `learn` those before the command. */
 export function ownWords(row: CommandRow, argv: readonly string[]): readonly string[] {
   const valued = new Set(row.flags.filter((flag) => flag.value).map((flag) => flag.name))
   const isWrapper = row.name === 'run' || row.name === 'learn'

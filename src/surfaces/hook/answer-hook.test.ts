@@ -32,7 +32,7 @@ let world: HookWorld
 beforeAll(async () => {
   world = await openHookWorld()
 })
-// Each row stands for itself: what a session remembers of the rows before would open its breaker.
+// Each row has its own session: the memory of earlier rows would open its breaker.
 beforeEach(() => world.forget())
 afterAll(() => world.close())
 
@@ -392,7 +392,7 @@ const rows: readonly Row[] = [
     input: codex('apply_patch', { command: patch('src/n.ts'), input: patch('/etc/n') }),
     expect: 'deny',
   },
-  { note: 'an agent of its own', host: 'gemini', input: gemini('delegate_to_agent', {}), expect: 'deny' },
+  { note: 'its own agent', host: 'gemini', input: gemini('delegate_to_agent', {}), expect: 'deny' },
   { note: 'an unknown tool', host: 'opencode', input: opencode('server_tool', {}), expect: 'deny' },
 ]
 
@@ -445,7 +445,7 @@ describe('the manifest', () => {
     }
   })
 
-  it('holds for the project although the agent picks another directory', async () => {
+  it('applies to the project although the agent picks another directory', async () => {
     const elsewhere = join(world.base, 'elsewhere')
     mkdirSync(elsewhere, { recursive: true })
     const answer = await world.ask('codex', codex('apply_patch', { command: patch('x') }, { cwd: elsewhere }))

@@ -1,4 +1,4 @@
-/** The way of a hook: the host's text in, one answer in the host's own form out, and whatever fails is a block. */
+/** Answers a hook: the host's text in, one answer in the host's own form out. Every failure is a block. */
 
 import { posix } from 'node:path'
 import {
@@ -39,26 +39,26 @@ import { unseenPlace } from './unseen-place.ts'
 export interface HookSetting {
   readonly machine: Machine
   readonly files: Files
-  /** The project that the hook was installed for; null for one that was installed for the user. */
+  /** The project that the hook was installed for, or null for a hook of the user. */
   readonly root: string | null
-  /** The words that run Cordon. */
   readonly cordon: readonly string[]
-  /** The whole host runs in a sandbox of Cordon's (`cordon run -- AGENT`): commands are in it already. */
+  /** The whole host already runs in a sandbox of Cordon's (`cordon run -- AGENT`). */
   readonly inside: boolean
-  /** The command lines above the hook, the nearest first. */
   readonly commandLines: RulePlace['commandLines']
 }
 
-/** What the hook's process does: print, complain, end. */
+/** What the hook's process prints, and its exit code. */
 export interface HookAnswer {
   readonly stdout: string
   readonly stderr: string
   readonly exitCode: number
-  /** The text was no JSON object: nothing was opened, asked or written for it. */
+  /** The input was not a JSON object, so nothing was opened, asked or written. */
   readonly unread?: true
 }
 
-/** Answers one call. Never throws: a failure of our own is exit code 2 with a sentence, which every host takes as a block. */
+/**
+ * Answers one call. Never throws: an error of ours is exit code 2 with a sentence, which every host takes as a block.
+ */
 export async function answerHook(named: Host, text: string, setting: HookSetting): Promise<HookAnswer> {
   const input = parseJson(text)
   if (typeof input === 'string') return { ...unjudged(input), unread: true }
@@ -82,7 +82,7 @@ function unjudged(why: string): HookAnswer {
   return blocked(`${why}; the call was blocked because it could not be judged.`)
 }
 
-/** A word about a result. The tool ran already, so a failure here must not stop the host: it is silence. */
+/** Adds a note about a result. The tool already ran, so errors are silent instead of stopping the host. */
 async function heard(host: Host, input: Json, setting: HookSetting): Promise<HookAnswer> {
   try {
     const { answerResult } = await import('./answer-result.ts')
@@ -92,7 +92,7 @@ async function heard(host: Host, input: Json, setting: HookSetting): Promise<Hoo
   }
 }
 
-/** The answer with a word for the person: where the host shows them one, and else where it keeps what hooks complain of. */
+/** Adds a note for the person, in the host's dialog or on stderr. */
 function withNotes(host: Host, answer: HookAnswer, notes: string | null): HookAnswer {
   if (notes === null) return answer
   const said = `cordon: ${oneLine(notes)}`
@@ -106,13 +106,12 @@ export function blocked(why: string): HookAnswer {
   return { stdout: '', stderr: `cordon: ${oneLine(why)}\n`, exitCode: 2 }
 }
 
-/** What becomes of a call, and what the person is to be told with it. */
-interface Decided {
+interface JudgedCall {
   readonly outcome: Outcome
   readonly notes: string | null
 }
 
-async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<Decided> {
+async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<JudgedCall> {
   const { machine, files } = setting
   const root = setting.root ?? request.project ?? startDirectory(input)
   if (root === null || !root.startsWith('/') || !files.isDirectory(root)) {
@@ -147,7 +146,7 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   return { outcome: await judged(judge, host, request, input, setting, root), notes: await judge.startNotes() }
 }
 
-/** Every denial has its line; one that cannot be written is a denial all the same. */
+/** Records a denial. A denial that cannot be recorded is still a denial. */
 async function recordClosed(
   host: Host,
   { tool, given, session }: HookRequest,
@@ -163,7 +162,7 @@ async function recordClosed(
     recorder.begin({ tool, input: given, subject: tool, decision, agent: host.name })
     recorder.close()
   } catch {
-    // The state directory may be what is wrong.
+    // The state directory may be the cause.
   }
 }
 
@@ -183,7 +182,7 @@ async function judged(
     quoting: host.quoting ?? 'any-shell',
     readOnly: await isReadOnly(host, request, input, setting, judge.loaded.root),
   }
-  // A host can show us our own rewrite; what is judged is the command inside it, and it is not wrapped twice.
+  // A host can show us our own rewrite: judge the command inside it, and do not wrap it twice.
   const held: SandboxedForm = { ...form, undo: true }
   const said = request.command?.text ?? ''
   const own = [held, form, { ...form, readOnly: false }].find((one) => commandInside(said, one) !== null)
@@ -197,7 +196,7 @@ async function judged(
     if (request.command === null || setting.inside) return null
     const relies = judgement.decision.relies === 'undo'
     const { text, replaced } = request.command
-    // What the agent wrapped by itself must say all that Cordon would.
+    // A command that the agent wrapped must use every option that Cordon would.
     const wanted = relies ? held : form
     if (inside !== null) return own === wanted || own === held ? null : replaced(sandboxedCommand(inside, wanted))
     runProgram(machine, setting.cordon)
@@ -231,7 +230,7 @@ async function judged(
   }
 }
 
-/** What the host's own rules say of commands; inside a sandbox of ours nothing is wrapped, and the host holds them itself. */
+/** The host's own rules about commands. Inside our sandbox nothing is wrapped, so the host enforces them itself. */
 async function ownDenials(
   host: Host,
   { command, cwd }: HookRequest,
@@ -243,7 +242,7 @@ async function ownDenials(
   return denialsOfHost(host.ownRules, { ...setting, root, cwd: cwd ?? root })
 }
 
-/** Whether the host itself would keep this command from writing; inside a sandbox of ours the host sees the command as it is. */
+/** Whether the host would deny this command writes; inside our sandbox it sees the real command itself. */
 async function isReadOnly(
   { ownSandbox }: Host,
   { command }: HookRequest,
@@ -255,13 +254,12 @@ async function isReadOnly(
   return (await ownSandbox?.isReadOnly?.(input, setting, root)) ?? false
 }
 
-/** The folders of the session that are there: the person's own, by no link. */
+/** Existing folders of the session that the person owns, without links. */
 function ownFolders(host: Host, input: Json, { machine, files }: HookSetting): readonly string[] {
   const named = host.ownFolders?.(input, { machine, files }) ?? []
   return named.filter((path) => isOwnDirectory(path) && files.canonical(path) === path)
 }
 
-/** What the host would do with the call unseen, where the policy denies it. */
 async function unseen(
   host: Host,
   input: Json,
@@ -281,18 +279,16 @@ async function unseen(
   ]
 }
 
-/** Every text in an input, however deep. */
 function textsOf(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
 }
 
-/** The call with another command in the place where it would run. */
 function withCommand(call: HookCall, command: string): HookCall {
   return call.kind === 'tool' && call.tool === 'bash' ? { ...call, input: { ...call.input, command } } : call
 }
 
-/** Refuses a path that the host would not find, and then take another file for. */
+/** Refuses a missing path for which the host would open another file. */
 function requireFound(host: Host, { soughtElsewhere = [], cwd }: HookRequest, { files }: HookSetting): void {
   for (const path of soughtElsewhere) {
     if (posix.isAbsolute(path) || files.exists(posix.resolve(cwd ?? '/', path))) continue
@@ -302,7 +298,7 @@ function requireFound(host: Host, { soughtElsewhere = [], cwd }: HookRequest, { 
   }
 }
 
-/** Where the host's shell has to be left, when the host goes on from there. */
+/** The directory in which the host's shell must end, if the host continues from there. */
 function moveOf(
   { command, cwd }: HookRequest,
   { facts }: HookJudgement,
@@ -314,7 +310,6 @@ function moveOf(
   return to === null ? null : { from: cwd, to }
 }
 
-/** The object, or in words why there is none. */
 function parseJson(input: string): Json | string {
   try {
     const value: unknown = JSON.parse(input)

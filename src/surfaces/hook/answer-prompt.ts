@@ -1,4 +1,4 @@
-/** What a host's person says goes on, unless the host would send what may not be read along with it, or run for it what no one approved. */
+/** Lets a person's words go to the model, unless the host would add unreadable files or run unapproved commands. */
 
 import { openHookJudge } from '../../agents/hook/judge.ts'
 import { needsPolicy, promptDenials } from '../../agents/hook/unseen.ts'
@@ -8,7 +8,7 @@ import type { Host, HostPrompts, Json } from './host/host.ts'
 import { reasonText } from './reason-text.ts'
 import { unseenPlace } from './unseen-place.ts'
 
-/** What goes to stdout. */
+/** Returns the text for stdout. */
 export async function answerPrompt(
   host: Host,
   prompts: HostPrompts,
@@ -40,7 +40,7 @@ export async function answerPrompt(
     const commands = heldCommands(isOpen ? opened.judge : opened.closed, start, place)
     return prompts.held.answer(commands.map(({ name, reason }) => ({ name, reason: reasonText(reason) })))
   }
-  // Every call says why there is not a policy; what is sent by itself has no other place for it.
+  // Every call reports a missing policy, but nothing else reports content that is sent on its own.
   if (!isOpen)
     return (await needsPolicy(start, words, host.expands, place)) ? prompts.refuse(reasonText(opened.closed)) : goesOn
   const [why] = await promptDenials(opened.judge, words, host.expands, place)

@@ -1,4 +1,4 @@
-/** An ask of a host's call, put to the reviewer (P11) before anybody is asked. */
+/** Asks the reviewer (P11) about a host's call before any person. */
 
 import { type AskPlace, hookQuestion } from '../../agents/hook/hook-asks.ts'
 import type { HookJudge, HookJudgement } from '../../agents/hook/judge.ts'
@@ -7,7 +7,6 @@ import type { Approval } from '../../call/run-tool-call.ts'
 import { type ReviewPlace, review } from '../../questions/review/review.ts'
 import type { Machine } from '../../system/machine.ts'
 
-/** Whose ask it is. */
 export interface AskOf {
   readonly judge: HookJudge
   readonly host: string
@@ -15,7 +14,7 @@ export interface AskOf {
   readonly place: AskPlace
 }
 
-/** The reviewer's answer; null where the person is to be asked. */
+/** The reviewer's answer; null if the person must be asked. */
 export async function byReviewer(
   { judge, host, machine, place }: AskOf,
   judgement: HookJudgement,

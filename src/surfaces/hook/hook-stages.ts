@@ -1,4 +1,4 @@
-/** The stages of a host's call: judged here, asked, run and shown by the host. */
+/** The stages of a host's call, which the host itself runs and shows. */
 
 import type { AskPlace } from '../../agents/hook/hook-asks.ts'
 import type { HookJudge, HookJudgement, ReadCall } from '../../agents/hook/judge.ts'
@@ -11,28 +11,27 @@ import { ASK_WAIT_SECONDS } from './host/hook-command.ts'
 import { type HookRequest, type Host, type Json, type Outcome, ProtocolError } from './host/host.ts'
 import { reasonText } from './reason-text.ts'
 
-export interface Asked {
+export interface HostToolCall {
   readonly host: Host
   readonly request: HookRequest
-  /** What the host's tool was given, with the command itself where the host shows our wrapping of it. */
+  /** The tool's input, with the original command if the host shows our rewrite. */
   readonly given: Json
   readonly setting: HookSetting
-  /** The host's own id of the call; null where it says none. */
   readonly use: string | null
 }
 
-/** The call's input with the command put into the sandbox, null where there is nothing to put; a person is asked to open places for it, or is not asked. */
+/** The rewritten input, or null if unchanged; a person is asked to open places for it, or is not asked. */
 export type Wrap = (judgement: HookJudgement, places: readonly string[] | null) => Json | null
 
-/** The stages of a host's call. It is the host that runs it and shows what came back, each to its own hook. */
+/** The stages of a host's call. The host runs it and shows the result, each reported to its own hook. */
 export function hookStages(
   judge: HookJudge,
   read: readonly ReadCall[],
   wrap: Wrap,
-  asked: Asked,
+  asked: HostToolCall,
 ): Stages<readonly ReadCall[], CallRecord | null, Outcome> {
   const { host, request, setting } = asked
-  // The last word of `decide`, for the stages after it; a call that a limit turned away was never decided.
+  // The judgement of `decide`, for later stages; null for a call over a limit.
   let judgement: HookJudgement | null = null
   const judged = (): HookJudgement => {
     judgement ??= judge.strictest(read, null)!
@@ -55,7 +54,7 @@ export function hookStages(
     decide: async (calls, breakerOpenFor) => {
       await judge.prepare(calls)
       judgement = judge.strictest(calls, breakerOpenFor)!
-      // A host that asks its person shows our reason, and the yes opens what it is about; any other decides by its own settings.
+      // If the host asks its person, a yes opens what our reason names; other hosts decide by their settings.
       if (judgement.decision.decision === 'ask' && judge.leavesToHost(judgement)) {
         left = request.command === null || (!request.canAsk && (request.canRewrite || plainly() === null))
         if (left) judgement = { ...judgement, decision: { ...judgement.decision, decision: 'allow' } }
@@ -66,7 +65,7 @@ export function hookStages(
       return mustSayItself(judgement, plainly()!)
     },
     begin: async (_, decision) => {
-      // What goes into the sandbox is written down there, with how it ended; inside one, the record is out of reach.
+      // Sandboxed commands record their own end; inside a sandbox the record is out of reach.
       const elsewhere = decision.decision === 'allow' && request.canRewrite && plainly() !== null
       if (elsewhere || setting.inside) return null
       if (read.some(({ call }) => call.kind === 'foreign' && call.isUnknown)) {
@@ -89,7 +88,7 @@ export function hookStages(
       return begun
     },
     approve: async (_, decision, signal) => {
-      // Before anybody answers: what a name points to by then was not asked about.
+      // Resolve links before anyone answers: a later target was not part of the question.
       const { placesAsked } = await import('../../agents/hook/reach.ts')
       places = placesAsked(judge, judged(), setting)
       const record = (event: Parameters<SessionRecorder['note']>[0]): void => recorder?.note(event)
@@ -97,17 +96,17 @@ export function hookStages(
       const approval = await approved(judge, put, asked, signal)
       answered = (approval.approved && !request.canAsk) || approval.reviewed !== undefined
       if (approval.reviewed === 'undo') judgement = withUndo(judged())
-      // The host's own answer comes later, and is the host's to know.
+      // Only the host knows its own later answer.
       if (answered) recorder?.answered(begun?.call ?? null, judged().subject, approval.by ?? 'terminal', approval)
       return approval
     },
     run: async (_, decision) => {
-      // What a person agrees to goes with the command; no one agreed to more than what was asked.
+      // The command gets the person's answer, but never more than was asked.
       const less = narrowed(judged(), request)
       const input = less?.input ?? (places === null ? plainly() : wrap(judged(), places))
       if (decision.decision === 'ask' && request.canAsk && !answered) {
         const why = await whyAsked(judge, judged(), decision, asked)
-        // The host's own "don't ask again" is not Cordon's: its answer would change nothing here.
+        // The host's "don't ask again" does not change Cordon's decision.
         const { toolRemedy } = await import('../../agents/hook/hook-asks.ts')
         const remedy = toolRemedy(setting.machine, placeOf(judge, asked), { ...judged(), decision })
         if (input === null) await keepWrites(judge, read, asked)
@@ -119,10 +118,10 @@ export function hookStages(
     },
     scan: (_, output) => ({ output, notes: [], injection: null }),
     tainted: () => {},
-    // What goes into the sandbox is counted there, by how it ends.
+    // Sandboxed commands are counted when they end.
     outcome: (_, result) =>
       result.status === 'done' && result.output.kind === 'sandboxed' ? 'neither' : outcomeOf(result),
-    // How it ended the host says to another hook, unless it did not begin.
+    // The host reports the end to another hook, unless the call never started.
     end: async (record, result) => {
       if (record && (result.status === 'refused' || result.status === 'failed')) recorder?.end(record, result, [])
       else if (record && result.status === 'done' && host.results.events.length > 0) {
@@ -136,11 +135,11 @@ export function hookStages(
   }
 }
 
-/** A tool behind Cordon's gateway is asked about there, once, with what the server says of it. */
+/** The gateway asks once about its own tools, with the server's description. */
 async function isGatewaysToAsk(
   { loaded }: HookJudge,
   { call, decision }: HookJudgement,
-  { host, setting }: Asked,
+  { host, setting }: HostToolCall,
 ): Promise<boolean> {
   if (decision.decision !== 'ask' || call.kind !== 'foreign' || call.given === undefined || setting.inside) return false
   if (decision.reason.code !== 'level-ask') return false
@@ -151,11 +150,11 @@ async function isGatewaysToAsk(
   return isBehindGateway(setting.machine, host.name, loaded.root, server)
 }
 
-/** What the host's own tool is about to write is kept for undo. A failure is not a reason to stop the host. */
+/** Saves files for undo before the host's tool writes them. A failure does not stop the host. */
 async function keepWrites(
   judge: HookJudge,
   read: readonly ReadCall[],
-  { host, request, setting }: Asked,
+  { host, request, setting }: HostToolCall,
 ): Promise<void> {
   const writes = read.flatMap(({ call, touches }) =>
     call.kind === 'tool' && call.tool !== 'bash' && !('denied' in touches) ? touches.writes : [],
@@ -172,11 +171,10 @@ async function keepWrites(
       paths: [...new Set(writes.map(({ path }) => path))],
     })
   } catch {
-    // The record has the call all the same.
+    // The record still has the call.
   }
 }
 
-/** The search that leaves out what may not be read, and what the agent is told of it. */
 function narrowed(
   { excluded = [] }: HookJudgement,
   request: HookRequest,
@@ -191,20 +189,19 @@ function narrowed(
   }
 }
 
-/** What was decided holds for a command in the sandbox; this one would run outside, and no one can answer that. */
+/** The decision assumed the sandbox, but this command would run outside, and no answer can allow that. */
 function mustSayItself({ call }: HookJudgement, input: Json): Decision {
   const message = `Every command runs in the sandbox, and here the command has to say so itself: ${input.command}`
   const text = call.kind === 'search' ? 'grep' : call.tool
   return soleDecision('ask', { kind: 'tool', text }, { code: 'outside-sandbox', message })
 }
 
-/** The same judgement where only undo allows it. */
+/** The judgement if undo alone allows it. */
 function withUndo(judgement: HookJudgement): HookJudgement {
   return { ...judgement, decision: { ...judgement.decision, relies: 'undo' } }
 }
 
-/** An ask on its way. */
-interface PutAsk {
+interface HostQuestion {
   readonly judgement: HookJudgement
   readonly decision: Decision
   readonly input: Json | null
@@ -213,11 +210,11 @@ interface PutAsk {
   readonly record: SessionRecorder['note']
 }
 
-/** Whether an ask goes on to the host, which puts it to its person; else it is kept, and refused with the way out. */
+/** True if the host asks its person. Otherwise the question is kept, and the refusal names the remedy. */
 async function approved(
   judge: HookJudge,
-  { judgement, decision, input, places, call, record }: PutAsk,
-  asked: Asked,
+  { judgement, decision, input, places, call, record }: HostQuestion,
+  asked: HostToolCall,
   signal: AbortSignal,
 ): Promise<Approval> {
   const { host, request, setting } = asked
@@ -263,20 +260,24 @@ async function approved(
   return refused(needed, wayOut(id, judgement))
 }
 
-/** Everything that asks, the worst first, as far as a host's dialog has space for it. */
-async function whyAsked(judge: HookJudge, judgement: HookJudgement, decision: Decision, asked: Asked): Promise<string> {
+/** Everything that asks, worst first, as far as a host's dialog has space. */
+async function whyAsked(
+  judge: HookJudge,
+  judgement: HookJudgement,
+  decision: Decision,
+  asked: HostToolCall,
+): Promise<string> {
   const { whyAsks } = await import('../../agents/hook/hook-asks.ts')
   return whyAsks(asked.setting.machine, placeOf(judge, asked), { ...judgement, decision }, MAX_WHY)
 }
 
-/** Less than a reason may have, so that what else there is to say fits. */
+/** Shorter than the longest reason, to leave space for other notes. */
 const MAX_WHY = 1500
 
-function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session }, given }: Asked): AskPlace {
+function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session }, given }: HostToolCall): AskPlace {
   return { root, cwd: cwd ?? root, session, given }
 }
 
-/** How the user can allow what no one could be asked about. */
 function wayOut(id: string | null, { call }: HookJudgement): string {
   if (id !== null) {
     return `Tell the user to run \`cordon approvals allow ${id}\` in another terminal, or to grant it in cordon.toml and sign that; then try again.`

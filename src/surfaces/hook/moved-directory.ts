@@ -1,4 +1,4 @@
-/** Where a command leaves its shell: a host that goes on from there must learn it, although the command ran in the sandbox. */
+/** Finds where a command leaves its shell, for hosts that continue from there. */
 
 import { posix } from 'node:path'
 import type { ShellFacts } from '../../shell/facts.ts'
@@ -7,8 +7,8 @@ import type { Files } from '../../system/files.ts'
 const MOVERS: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd'])
 
 /**
- * The directory that a command which begins with `cd WORD` goes on in, canonical; null for every other command, and for places
- * that are not there or outside the project. A `cd` that stands elsewhere may not be reached, or belong to a subshell.
+ * The canonical directory of a command that begins with `cd WORD`; null for other commands, and for places that do not
+ * exist or are outside the project. A `cd` elsewhere may not run, or only affect a subshell.
  */
 export function directoryAfter(
   facts: ShellFacts | null,

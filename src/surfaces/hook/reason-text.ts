@@ -1,9 +1,9 @@
-/** Why, as a host and its model read it: one line that hides nothing and is not too long. */
+/** Reasons for a host and its model: one line, nothing hidden, not too long. */
 
 import { visible } from '../../scan/visible-text.ts'
 import { redacted } from '../terminal/redacted-terminal.ts'
 
-/** Longer reasons are cut: a host shows them, and a model pays for them. */
+/** Longer reasons are cut: hosts show them, and models pay for them. */
 const MAX_REASON = 2000
 
 /** Never empty: a denial without a reason is an allow in Codex. */
@@ -12,7 +12,7 @@ export function reasonText(...sentences: readonly (string | undefined)[]): strin
   return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)} …` : text
 }
 
-/** What hides or acts in an agent's own text does not reach the host's screen. */
+/** Escapes hidden and control characters of an agent's text. */
 export function oneLine(text: string): string {
   return visible(text.replace(/\s+/g, ' '))
 }

@@ -1,4 +1,4 @@
-/** `cordon hook run`: the command of a host's agent, in the sandbox, with the host's own streams. */
+/** `cordon hook run`: runs a host's command in the sandbox, with the host's own streams. */
 
 import { runHookCommand } from '../../agents/hook/run.ts'
 import { ownerOf, type RunOwner, takeAnswer } from '../../agents/hook/wrapped-runs.ts'
@@ -6,13 +6,12 @@ import { PASSED_SIGNALS } from '../../run/open-backend.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { EXIT } from '../terminal/exit.ts'
 import { leaveStreamsAlone } from '../terminal/passed-streams.ts'
-import { isTerminalDevice, type Terminal, visible, visibleLines } from '../terminal/terminal.ts'
+import { EXIT, isTerminalDevice, type Terminal, visible, visibleLines } from '../terminal/terminal.ts'
 
 const KEY = /^([0-9a-f]{12})(?:\.([0-9a-f]{8}))?(\+undo)?(\+read)?$/
 
-/** Runs it; the command's exit code passes through, 126 is a denial. A key is what a hook wrote: an owner, and an answer to it. */
+/** Runs the command; its exit code passes through, and 126 is a denial. The key names an owner and an answer. */
 export async function runInPlace(...call: Parameters<typeof runAsked>): Promise<number> {
   try {
     return await runAsked(...call)
@@ -21,7 +20,7 @@ export async function runInPlace(...call: Parameters<typeof runAsked>): Promise<
   }
 }
 
-/** A place of Cordon's that is read-only is what it looks like from inside a sandbox of the host's own: then it says what to set there. */
+/** If the host's own sandbox makes Cordon's state read-only, names the setting to change. */
 async function inHostsSandbox(error: unknown, whose: RunOwner | string): Promise<unknown> {
   if (!(error instanceof Fault) || !UNWRITABLE.has(error.code) || FULL.has(errorCode(error.cause) ?? '')) return error
   const machine = thisMachine()

@@ -1,4 +1,4 @@
-/** Where a host expands by itself, and what its settings say of commands in skills. */
+/** Where a host expands on its own, and its settings for commands in skills. */
 
 import type { UnseenPlace } from '../../agents/hook/unseen.ts'
 import type { Files } from '../../system/files.ts'

@@ -1,14 +1,18 @@
-/** What agents would read or run by themselves in a project, for `cordon doctor`: what is refused, and what no hook can hold. */
+/** What agents would read or run on their own in a project, for `cordon doctor`. */
 
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { openHookJudge } from '../../agents/hook/judge.ts'
 import { unknownTools } from '../../agents/hook/unknown-tools.ts'
 import { promptDenials } from '../../agents/hook/unseen.ts'
 import type { Files } from '../../system/files.ts'
+import { parseSettings, recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import type { Read } from './host/host-install.ts'
+import type { Json } from './host/host.ts'
+import type { HostInstall, Read } from './host/host-install.ts'
 import type { InstallPlace } from './host/install-place.ts'
 import { findHost, type HostName, installOf } from './hosts/hosts.ts'
-import { broughtPrograms } from './install/brought-programs.ts'
+import { isOwnText } from './install/host-settings.ts'
 import { installedHook } from './install/installed-hooks.ts'
 import { unguardedLine, unguardedSessions } from './install/open-sessions.ts'
 import { unseenPlace } from './unseen-place.ts'
@@ -19,7 +23,7 @@ export interface Unseen {
   readonly remedy: string
 }
 
-/** Each thing of these agents; nothing where no policy is in force, of which every call says why. */
+/** The findings for these agents; empty without a policy in force, which every call reports. */
 export async function unseenIn(
   agents: readonly HostName[],
   place: InstallPlace,
@@ -52,7 +56,7 @@ export async function unseenIn(
       const reasons = await promptDenials(opened.judge, {}, host.expands, where)
       const setting = await where.setting?.()
       const taken =
-        setting?.kind === 'taken back'
+        setting?.kind === 'overridden'
           ? [
               {
                 agent,
@@ -72,17 +76,80 @@ export async function unseenIn(
   return found.flat()
 }
 
-/** When the hook of either scope was first installed; null where no one knows. */
 function installedAt(agent: HostName, { root }: InstallPlace, { stateDir }: Machine): number | null {
   const times = ['user', 'project'].flatMap((scope) => installedHook(stateDir, { agent, scope, root })?.since ?? [])
   return times.length === 0 ? null : Math.min(...times)
 }
 
-/** Tools that the agent called and that have no row here. */
 function unknownRow(agent: HostName, names: readonly string[]): Unseen {
   return {
     agent,
     detail: `it called tools that Cordon does not know, and each call asks: ${names.join(', ')}`,
     remedy: `A newer Cordon may know them. To allow one: [permission.tools] ${JSON.stringify(names[0])} = "allow"`,
+  }
+}
+
+/** Each file with the part of it that runs something, except our own hooks. */
+async function broughtPrograms(host: HostInstall, place: InstallPlace, read: Read): Promise<readonly string[]> {
+  const own = host.file({ ...place, scope: 'project' })
+  const found = await Promise.all(
+    Object.entries(host.brings ?? {}).map(async ([name, keys]) => {
+      const path = join(place.root, name)
+      const [before, after] = name.split('*')
+      if (after !== undefined) {
+        return namesIn(join(place.root, before!))
+          .map((folder) => `${before}${folder}${after}`)
+          .filter((file) => readText(join(place.root, file), read) !== null)
+      }
+      if (name.endsWith('/')) {
+        return namesIn(path)
+          .filter((file) => !isOwnText(readText(join(path, file), read) ?? ''))
+          .map((file) => `${name}${file}`)
+      }
+      const text = readText(path, read)
+      if (text === null) return []
+      const settings = await settingsOf(text, name)
+      if (settings === null) return [`${name} (which cannot be understood)`]
+      const set = keys.filter((key) => hasKey(settings, key.split('.')) && !(path === own && key === 'hooks'))
+      return set.length === 0 ? [] : [`${name} (${set.join(', ')})`]
+    }),
+  )
+  return found.flat()
+}
+
+async function settingsOf(text: string, name: string): Promise<unknown> {
+  try {
+    if (/^\.env(?:\.|$)/.test(name)) return variablesOf(text)
+    if (!name.endsWith('.toml')) return parseSettings(text)
+    return (await import('../../agents/import/toml.ts')).parseToml(text, name)
+  } catch {
+    return null
+  }
+}
+
+function variablesOf(text: string): Json {
+  const names = text.matchAll(/^\s*(?:export\s+)?([A-Za-z_]\w*)\s*[=:]/gm)
+  return Object.fromEntries([...names].map(([, name]) => [name, true]))
+}
+
+function hasKey(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return value !== undefined && value !== null
+  const table = recordOf(value)
+  return Object.hasOwn(table, key) && hasKey(table[key], rest)
+}
+
+function readText(path: string, read: Read): string | null {
+  try {
+    return read(path)
+  } catch {
+    return null
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
   }
 }

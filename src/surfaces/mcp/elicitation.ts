@@ -1,4 +1,4 @@
-/** Approvals by elicitation: the client shows the question to its person. An answer from the client, not proof of a person. */
+/** Approvals by elicitation: the client asks its person. An answer proves the client, not a person. */
 
 import {
   ANSWERS,
@@ -20,8 +20,8 @@ type Prompter = NonNullable<CordonOptions['prompter']>
 const MINUTES = 60
 
 /**
- * A prompter that asks through the client. Anything but a clear yes is a no. Where clients share what they work on (`shared`), a
- * yes is for the one call: it must not open anything to another client.
+ * A prompter that asks through the client. Anything but a clear yes is a no. With several clients (`shared`), a yes
+ * covers one call, so that it opens nothing to another client.
  */
 export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
   return {
@@ -33,7 +33,7 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
         const view = whole && masked.masked > 0 ? narrowed(askView(request, 'whole')) : masked
         const message = askText(view, { whole, canShow: true })
         const given = await elicit({ message, requestedSchema: formOf(view, !whole) }, signal)
-        // A client without a person closes the form; only one who read it declines.
+        // A client without a person cancels; only a person who read the form declines.
         if (!isObject(given) || given.action === 'cancel') throw new Error('the question was closed without an answer')
         if (given.action !== 'accept' || !isObject(given.content)) return { kind: 'deny' }
         const { answer, grant, minutes, message: said } = given.content
@@ -57,10 +57,9 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
   }
 }
 
-/** No answer: the question comes again with nothing folded and nothing masked. */
+/** Not an answer: repeats the question with nothing folded or masked. */
 const SHOW = { kind: 'show', label: 'show everything first' }
 
-/** The form of an ask: the answer, and beside it what some answers take. */
 function formOf(view: AskView, canShow: boolean): Json {
   const rows = [...ANSWERS.filter(({ kind }) => view.answers.includes(kind)), ...(canShow ? [SHOW] : [])]
   const answer = {
@@ -96,7 +95,6 @@ function formOf(view: AskView, canShow: boolean): Json {
   return { type: 'object', properties, required: ['answer'] }
 }
 
-/** Each offer by its own name, as it may be shown. */
 function offerNames({ offers }: AskView): string[] {
   return offers.map(({ kind, value, also = [] }, index) => {
     const others = also.length === 0 ? '' : ` and ${also.length} more`

@@ -1,4 +1,6 @@
-/** The stateless revision over HTTP: one request a POST, its answer in the response, headers that say what the body says. */
+/**
+ * The stateless revision over HTTP: one request per POST, answered in the response, with headers that repeat the body.
+ */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ERROR, isId, isObject, type Json, RpcError } from './json-rpc.ts'
@@ -6,18 +8,17 @@ import { META, readEnvelope, STATELESS_REVISION } from './revision.ts'
 import type { ServedProject, ServerOptions } from './served-project.ts'
 import { McpServer } from './server.ts'
 
-/** What the requests of clients without a session share. */
+/** Shared by the requests of clients without a session. */
 export interface StatelessPlace {
   readonly options: ServerOptions
   readonly stateless: ServedProject
 }
 
-/** The field of the body that `Mcp-Name` says again. */
 const NAMED: Readonly<Record<string, string>> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
 
 const ALIVE_MS = 15_000
 
-/** Statuses of errors that are about the request itself; any other error is a proper answer. */
+/** HTTP statuses of errors in the request itself; other errors are normal answers. */
 const STATUS: Readonly<Record<number, number>> = {
   [ERROR.request]: 400,
   [ERROR.method]: 404,
@@ -26,20 +27,20 @@ const STATUS: Readonly<Record<number, number>> = {
   [ERROR.revision]: 400,
 }
 
-/** True for a message of the stateless revision: by its body, and where the body says nothing by its header. */
+/** True for a message of the stateless revision, by its body, or else by its header. */
 export function isStateless(request: IncomingMessage, { params, method }: Json): boolean {
   const meta = isObject(params) && isObject(params._meta) ? params._meta : {}
   if (META.revision in meta) return true
   return method !== 'initialize' && request.headers['mcp-protocol-version'] === STATELESS_REVISION
 }
 
-/** Why the headers do not fit the body, or the body is not a request of this revision; null when all is well. */
+/** Why headers and body disagree, or the body is not a request of this revision; null if valid. */
 export function headerProblem({ headers }: IncomingMessage, message: Json): RpcError | null {
   const { method, params = {} } = message
   if (typeof method !== 'string')
     return new RpcError(ERROR.request, 'responses are not accepted: send the request again')
   if (!isObject(params)) return new RpcError(ERROR.params, '"params" must be an object')
-  // The revision says nothing about the headers of notifications.
+  // The revision does not define headers of notifications.
   if (message.id === undefined) return null
   try {
     if (!readEnvelope(params)) return new RpcError(ERROR.params, `"_meta" needs "${META.revision}"`)
@@ -62,7 +63,7 @@ function mismatch(name: string, header: string | string[] | undefined, body: unk
   return new RpcError(ERROR.headers, `the header ${name} must say what the body says`)
 }
 
-/** A value that is not a plain header text comes in base64. */
+/** A value beyond plain header text comes in base64. */
 function decoded(text: string): string | null {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(text)
   if (!encoded) return text
@@ -74,7 +75,7 @@ function decoded(text: string): string | null {
   }
 }
 
-/** Answers one request. A client that hangs up has cancelled it. */
+/** Answers one request. Hanging up cancels it. */
 export async function postStateless(message: Json, response: ServerResponse, place: StatelessPlace): Promise<void> {
   if (!isId(message.id)) {
     response.writeHead(202).end()
@@ -96,7 +97,7 @@ export async function postStateless(message: Json, response: ServerResponse, pla
     })
     response.flushHeaders()
   }
-  // A line that says nothing keeps a quiet stream from being taken for a dead one.
+  // An empty line keeps a quiet stream alive.
   const alive = streams ? setInterval(() => response.write(':\n\n'), ALIVE_MS).unref() : null
   await server.peer.accept(message)
   if (alive) clearInterval(alive)

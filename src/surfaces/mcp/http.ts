@@ -1,4 +1,7 @@
-/** MCP over streamable HTTP, on loopback only: a token, no foreign origins, no foreign host names, a session for each client that shakes hands. */
+/**
+ * MCP over streamable HTTP, on loopback: requires a token, rejects foreign origins and host names, one session per
+ * handshake.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -18,19 +21,17 @@ export interface HttpServer {
 
 interface Client {
   readonly server: McpServer
-  /** Streams that are open to the client, the newest last. */
   readonly streams: Set<ServerResponse>
-  /** Where the answer to a request goes. */
   readonly answers: Map<string | number, ServerResponse>
   used: number
 }
 
 const MAX_BODY = 64 * 1024 * 1024
 const MAX_CLIENTS = 200
-/** A client that was not heard of for so long is gone. */
+/** A client silent for this long is gone. */
 const IDLE_MS = 30 * 60_000
 
-/** Starts the server on 127.0.0.1; port 0 takes any free one, and the token is a new one unless it is given. */
+/** Starts the server on 127.0.0.1; port 0 picks a free one, and the default token is random. */
 export async function serveHttp(
   options: ServerOptions,
   port: number,
@@ -68,9 +69,7 @@ export async function serveHttp(
 interface Around {
   readonly options: ServerOptions
   readonly clients: Map<string, Client>
-  /** What clients without a session work on. */
   readonly stateless: ServedProject
-  /** Their requests that have no answer yet. */
   readonly running: Set<ServerResponse>
   readonly token: string
   readonly http: Server
@@ -135,7 +134,7 @@ async function post(
     response.writeHead(202).end()
     return
   }
-  // A second request under a running id would take over the stream of the first.
+  // A second request with a running id would take over the first one's stream.
   if (client.answers.has(requestId)) return refuse(response, 400, 'a request with this id is running')
   if (id !== null) {
     around.clients.set(id, client)
@@ -144,7 +143,7 @@ async function post(
   openStream(response, client)
   client.answers.set(requestId, response)
   response.on('close', () => {
-    // A client that hangs up has cancelled.
+    // Hanging up cancels.
     if (!response.writableFinished)
       void client.server.peer.accept({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
   })
@@ -175,7 +174,7 @@ function openStream(response: ServerResponse, client: Client): void {
 async function readMessage(request: IncomingMessage): Promise<Json | 'too-large' | null> {
   const chunks: Buffer[] = []
   let size = 0
-  // The rest of a body that is too large is not read; the connection stays until the refusal was sent.
+  // Do not read the rest of an oversized body; keep the connection until the refusal is sent.
   const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false })
   for await (const chunk of body) {
     size += chunk.length

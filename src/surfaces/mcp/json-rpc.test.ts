@@ -30,7 +30,7 @@ it.each([
   expect(sent).toEqual([expect.objectContaining({ id, error: expect.objectContaining({ code }) })])
 })
 
-it('tells errors of handlers apart', async () => {
+it('distinguishes errors of handlers', async () => {
   const { peer: own, sent } = peer(async (method) => {
     throw method === 'a' ? new RpcError(-5, 'mine') : new Error('other')
   })

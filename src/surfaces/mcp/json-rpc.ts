@@ -1,17 +1,16 @@
-/** JSON-RPC 2.0 as MCP uses it: one message at a time, both sides may ask, requests can be cancelled. No I/O. */
+/** JSON-RPC 2.0 as MCP uses it: single messages, requests from both sides, cancellation. Without I/O. */
 
 export type Json = Readonly<Record<string, unknown>>
 export type RequestId = string | number
 
-/** What goes to the other side; a transport turns it into bytes. */
+/** Sends a message; a transport encodes it. */
 export type Send = (message: Json) => void
 
-/** A request as its handler sees it. */
+/** A request for its handler. */
 export interface IncomingRequest {
   readonly id: RequestId
   readonly method: string
   readonly params: Json
-  /** Ends when the other side cancels, or goes away. */
   readonly signal: AbortSignal
 }
 
@@ -20,7 +19,7 @@ export interface Handlers {
   notification(method: string, params: Json): void
 }
 
-/** The codes of JSON-RPC, and those that MCP 2026-07-28 adds. */
+/** The codes of JSON-RPC, and those of MCP 2026-07-28. */
 export const ERROR = {
   parse: -32700,
   request: -32600,
@@ -30,11 +29,11 @@ export const ERROR = {
   headers: -32020,
   capability: -32021,
   revision: -32022,
-  /** Of our own: the policy or the person said no. */
+  /** Cordon's own: the policy or the person said no. */
   refused: 4003,
 } as const
 
-/** An error with a code of JSON-RPC; anything else that a handler throws is an internal one. */
+/** An error with a JSON-RPC code; other errors of a handler are internal. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -52,7 +51,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** More requests at one time are refused: each can be a sandbox. */
+/** More concurrent requests are refused: each can be a sandbox. */
 const MAX_REQUESTS = 256
 
 /** One side of a conversation. */
@@ -69,7 +68,7 @@ export class RpcPeer {
     this.#handlers = handlers
   }
 
-  /** Takes a message as text, null for bytes that are none. Never throws; settles when a request in it was answered. */
+  /** Takes a message as text, or null for invalid bytes. Never throws; resolves once its request was answered. */
   async receive(text: string | null): Promise<void> {
     let message: unknown
     try {
@@ -81,7 +80,6 @@ export class RpcPeer {
     await this.accept(message)
   }
 
-  /** Takes a parsed message. */
   async accept(message: unknown): Promise<void> {
     if (!isObject(message) || message.jsonrpc !== '2.0') {
       return this.#fail(null, ERROR.request, 'a message is one JSON-RPC 2.0 object; batches are not supported')
@@ -98,7 +96,6 @@ export class RpcPeer {
     this.#fail(isId(id) ? id : null, ERROR.request, 'neither a request nor an answer')
   }
 
-  /** Asks the other side. */
   request(method: string, params: Json, signal: AbortSignal): Promise<unknown> {
     const id = `cordon-${++this.#count}`
     return new Promise((resolve, reject) => {
@@ -128,7 +125,7 @@ export class RpcPeer {
     if (!this.#closed) this.#send({ jsonrpc: '2.0', method, params })
   }
 
-  /** The other side is gone: what runs for it is cancelled, what it was asked fails. */
+  /** Cancels the other side's requests, and fails ours. */
   close(): void {
     this.#closed = true
     for (const controller of this.#running.values()) controller.abort()
@@ -157,7 +154,7 @@ export class RpcPeer {
     try {
       this.#send(answer)
     } catch (error) {
-      // A result that cannot be written down, nested without end, is not a result.
+      // A result that cannot be serialised, such as a cycle, is an error.
       this.#send({ jsonrpc: '2.0', id, error: errorObject(error) })
     }
   }
@@ -171,7 +168,7 @@ export class RpcPeer {
     try {
       this.#handlers.notification(method, params)
     } catch {
-      // No one waits for an answer to a notice, and a bad one must not end the conversation.
+      // A failing notification must not end the conversation.
     }
   }
 
@@ -194,7 +191,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** An error as the other side is told about it. */
+/** An error for the other side. */
 export function errorObject(error: unknown): Json {
   const message = error instanceof Error ? error.message : String(error)
   if (!(error instanceof RpcError)) return { code: ERROR.internal, message }

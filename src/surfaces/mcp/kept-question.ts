@@ -1,13 +1,13 @@
-/** A question that no one could be asked: kept, with the command that answers it. */
+/** Keeps a question that nobody could answer, with the command that answers it. */
 
 import { keepAsk } from '../../questions/asks.ts'
 import { type ApprovalRequest, askView, withAnswers } from '../../session/cordon.ts'
 import type { Machine } from '../../system/machine.ts'
 
-/** Keeps the question, and returns what the agent can do about it. */
+/** Returns what the agent can do about it. */
 export function keepQuestion(machine: Machine, project: string, host: string, request: ApprovalRequest): string {
   const { tool, suggestions } = request
-  // The session has its own id, and takes no answer to a call that it has refused.
+  // The session has its own id, and accepts no answer to a refused call.
   const view = withAnswers(askView(request), ['time', 'always', 'deny', 'deny-always'])
   const id = keepAsk(machine, { host, project, tool, view, suggestions }, Date.now())
   return id === null

@@ -1,21 +1,21 @@
 /**
- * The two eras of MCP behind one form. Until 2025-11-25 a client shakes hands once and both sides may ask; from 2026-07-28 on
- * every request says what it is, nothing is remembered, and a server that needs an answer asks in its result.
+ * One interface for both eras of MCP. Until 2025-11-25 a client shakes hands once and both sides may ask; from
+ * 2026-07-28 each request carries its context, there is no state, and a server asks in its result.
  */
 
 import { version } from '../../system/version.ts'
 import { ERROR, isObject, type Json, RpcError } from './json-rpc.ts'
 
-/** Revisions with a handshake, the newest first. */
+/** Revisions with a handshake, newest first. */
 export const HANDSHAKE_REVISIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26']
 
-/** The revision without one. */
+/** The stateless revision. */
 export const STATELESS_REVISION = '2026-07-28'
 
-/** All revisions that are spoken here. */
+/** All supported revisions. */
 export const REVISIONS: readonly string[] = [STATELESS_REVISION, ...HANDSHAKE_REVISIONS]
 
-/** Keys of `_meta` that the stateless revision reserves. */
+/** Keys that the stateless revision reserves in `_meta`. */
 export const META = {
   revision: 'io.modelcontextprotocol/protocolVersion',
   capabilities: 'io.modelcontextprotocol/clientCapabilities',
@@ -25,14 +25,13 @@ export const META = {
   subscription: 'io.modelcontextprotocol/subscriptionId',
 } as const
 
-/** What a stateless request says about its client. */
+/** A stateless request's description of its client. */
 export interface Envelope {
   readonly capabilities: Json
-  /** The lowest level of log messages that it wants to hear; null: none. */
   readonly logLevel: string | null
 }
 
-/** The envelope of a request; null for one of the era before. Throws for one that cannot be served. */
+/** The envelope of a stateless request, or null. Throws if unsupported. */
 export function readEnvelope(params: Json): Envelope | null {
   const meta = isObject(params._meta) ? params._meta : {}
   const revision = meta[META.revision]
@@ -45,7 +44,7 @@ export function readEnvelope(params: Json): Envelope | null {
   return { capabilities, logLevel: typeof logLevel === 'string' ? logLevel : null }
 }
 
-/** The error for a revision that is not supported here. */
+/** The error for an unsupported revision. */
 export function unsupported(requested: string): RpcError {
   return new RpcError(ERROR.revision, `the revision ${requested.slice(0, 40)} is not supported here`, {
     supported: REVISIONS,
@@ -53,12 +52,11 @@ export function unsupported(requested: string): RpcError {
   })
 }
 
-/** The handshake's answer to what a client proposes. */
 export function agreedRevision(proposed: unknown): string {
   return HANDSHAKE_REVISIONS.find((known) => known === proposed) ?? HANDSHAKE_REVISIONS[0]!
 }
 
-/** Results that say how long they may be kept; ours may not: a policy can change at any time. */
+/** Results with a cache lifetime. Ours is zero: a policy can change at any time. */
 const CACHEABLE: ReadonlySet<string> = new Set([
   'server/discover',
   'tools/list',
@@ -68,7 +66,7 @@ const CACHEABLE: ReadonlySet<string> = new Set([
   'resources/read',
 ])
 
-/** A result in the form of the stateless revision. */
+/** A result in the stateless form. */
 export function sealed(method: string, result: Json, serverName: string): Json {
   const complete = result.resultType === undefined || result.resultType === 'complete'
   return {
@@ -84,8 +82,8 @@ export function discovered(capabilities: Json, instructions: string | null): Jso
   return { supportedVersions: REVISIONS, capabilities, ...(instructions !== null && { instructions }) }
 }
 
-/** Whether a client can put a form to its person. */
+/** Whether a client can show a form to its person. */
 export function elicitsForms({ elicitation }: Json): boolean {
-  // An empty object meant forms before there was anything else.
+  // An empty object meant forms in older revisions.
   return isObject(elicitation) && (isObject(elicitation.form) || Object.keys(elicitation).length === 0)
 }

@@ -1,13 +1,13 @@
 /**
- * Questions in the middle of a request, for the revision in which a server cannot ask: the answer is the question, and the
- * client sends the request again with what the person said. The work waits in between, so that nothing runs twice.
+ * Questions within a stateless request: the answer is the question, and the client repeats the request with the
+ * person's answer. The work waits in between, so nothing runs twice.
  */
 
 import { randomBytes } from 'node:crypto'
 import { pinOf } from '../../agents/mcp/pins.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError } from './json-rpc.ts'
 
-/** Puts a form to the person behind the client; rejects when that cannot be done. */
+/** Asks the client's person with a form; rejects if impossible. */
 export type Elicit = (params: Json, signal: AbortSignal) => Promise<unknown>
 
 interface Question {
@@ -15,12 +15,11 @@ interface Question {
   readonly answered: (answer: unknown) => void
 }
 
-/** What is done for a request; `round` are the parameters of the request that waits for it now, null while none does. */
+/** The work of a request; `round` returns the parameters of the request that waits for it, or null. */
 export type RoundWork = (elicit: Elicit, signal: AbortSignal, round: () => Json | null) => Promise<Json>
 
-/** Work that has begun, with the questions that it waits for. */
 interface Work {
-  /** What it was begun with: a state that comes back with another request opens nothing. */
+  /** Hash of its request, so that a state cannot be used for another one. */
   readonly digest: string
   readonly controller: AbortController
   readonly outcome: Promise<Json>
@@ -33,13 +32,11 @@ interface Work {
 /** Requests whose result may be a question. */
 export const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
-/** No one takes longer to answer; then it was a no. */
+/** After this, no answer is a no. */
 const WAIT_MS = 5 * 60_000
-/** So many people are not asked at one time. */
 const MAX_WAITING = 64
 const KEY = 'answer'
 
-/** The open questions of one server. */
 export class Rounds {
   readonly #waiting = new Map<string, Work>()
   readonly #waitMs: number
@@ -48,7 +45,7 @@ export class Rounds {
     this.#waitMs = waitMs
   }
 
-  /** Begins the work of a request, or goes on with what it answers. Resolves to the result, or to the next question. */
+  /** Starts the work of a request, or continues it with an answer. Resolves to the result or the next question. */
   async answer(request: IncomingRequest, work: RoundWork): Promise<Json> {
     const { requestState, inputResponses } = request.params
     if (requestState === undefined) return this.#next(this.#begin(request, work), request)
@@ -58,7 +55,6 @@ export class Rounds {
     return this.#next(waiting, request)
   }
 
-  /** Ends everything that waits. */
   close(): void {
     for (const state of this.#waiting.keys()) this.#drop(state)
   }
@@ -75,7 +71,7 @@ export class Rounds {
         questions.push({ params, answered: resolve })
         work.asked()
       })
-    // The work may ask before it returns for the first time.
+    // The work may ask before its first await.
     const work: Work = {
       digest: digestOf(request),
       controller,
@@ -88,8 +84,8 @@ export class Rounds {
         return run(elicit, controller.signal, () => work.round)
       }),
     }
-    // Work that is dropped while it waits ends with an error that no one waits for. After it has ended, no request of the
-    // client is left that could carry a question (of a command that it started in the background).
+    // Dropped work fails without a listener. After its end, no request can carry a question (of a command that it
+    // started in the background).
     work.outcome.catch(() => {}).finally(() => controller.abort())
     return work
   }
@@ -129,7 +125,7 @@ export class Rounds {
     }
   }
 
-  /** A state opens its work once, and only for the very request that it was given for. */
+  /** A state opens its work once, and only for its own request. */
   #take(state: unknown, digest: string): Work {
     const work = typeof state === 'string' ? this.#waiting.get(state) : undefined
     if (!work || work.digest !== digest) {

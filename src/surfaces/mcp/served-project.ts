@@ -1,4 +1,4 @@
-/** The project that clients work on: opened by the first request that needs it, with the process that asks behind its questions. */
+/** The project of the clients: opened by the first request, with questions sent to the requesting client. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Cordon, CordonOptions } from '../../session/cordon.ts'
@@ -11,9 +11,7 @@ type Prompter = NonNullable<CordonOptions['prompter']>
 type Session = ReturnType<Cordon['openSession']>
 
 export interface ServerOptions {
-  /** Opens the project for one client, with who is to be asked. */
   readonly open: (prompter: Prompter) => Promise<Cordon>
-  /** Who is asked when the client has no elicitation. */
   readonly fallback: Prompter
 }
 
@@ -36,16 +34,15 @@ const OUTPUT_SCHEMA = {
   required: ['status'],
 } as const
 
-/** One project, opened at most once at a time. */
 export class ServedProject {
   readonly rounds: Rounds = new Rounds()
   readonly #options: ServerOptions
-  /** The way to the person behind the call that is running, and which call that is. */
+  /** The running call, and how to ask its person. */
   readonly #asker = new AsyncLocalStorage<{ readonly elicit: Elicit | null; readonly call: number }>()
   #calls = 0
   #opened: Promise<Opened> | null = null
 
-  /** Whether several clients work on it, who do not know of one another. */
+  /** Whether several independent clients share it. */
   readonly #shared: boolean
 
   constructor(options: ServerOptions, shared = false) {
@@ -53,7 +50,7 @@ export class ServedProject {
     this.#shared = shared
   }
 
-  /** The open project; one that could not be opened is tried again by the next request. */
+  /** The open project; after a failure, the next request tries again. */
   opened(): Promise<Opened> {
     this.#opened ??= this.#open().catch((error: unknown) => {
       this.#opened = null
@@ -66,7 +63,7 @@ export class ServedProject {
     return { tools: (await this.opened()).session.tools().map(describeTool) }
   }
 
-  /** Does something whose questions go to this client. */
+  /** Runs work whose questions go to this client. */
   asking<Result>(elicit: Elicit | null, work: () => Promise<Result>): Promise<Result> {
     return this.#asker.run({ elicit, call: ++this.#calls }, work)
   }
@@ -97,7 +94,7 @@ export class ServedProject {
     }
     return {
       name: 'mcp',
-      // Clients without a session cannot be distinguished, so each call stands for itself.
+      // Clients without a session cannot be distinguished, so each call is its own asker.
       ...(this.#shared && { asker: () => String(this.#asker.getStore()?.call ?? ''), onceOnly: true }),
       ask: (request, signal) => current().ask(request, signal),
       question: async (text, options, signal) => (await current().question?.(text, options, signal)) ?? null,

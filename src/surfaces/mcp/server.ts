@@ -1,4 +1,4 @@
-/** Cordon as an MCP server: one client, one session, the guarded tools. Transports are elsewhere. */
+/** Cordon as an MCP server: one client, one session, the guarded tools. Without a transport. */
 
 import { resultText, type ToolResult } from '../../call/tool-result.ts'
 import { version } from '../../system/version.ts'
@@ -7,17 +7,16 @@ import { agreedRevision, discovered, type Envelope, elicitsForms, META, readEnve
 import type { Elicit } from './rounds.ts'
 import { ServedProject, type ServerOptions } from './served-project.ts'
 
-/** How often a running call says that it still runs. */
 const PROGRESS_MS = 2000
 
 const CAPABILITIES = { tools: {} } as const
 
-/** One client's conversation. Several may work on one project: the clients of the stateless revision, which have no session. */
+/** One client's conversation. Stateless clients can share a project. */
 export class McpServer {
   readonly peer: RpcPeer
   readonly #project: ServedProject
   readonly #shared: boolean
-  /** The handshake, from its request on: a client may send more before it is answered. */
+  /** The handshake from its request on: a client may send more before the answer. */
   #handshake: Promise<{ readonly answer: Json; readonly elicits: boolean }> | null = null
 
   constructor(send: Send, options: ServerOptions, shared: ServedProject | null = null) {
@@ -26,7 +25,6 @@ export class McpServer {
     this.peer = new RpcPeer(send, { request: (request) => this.#answer(request), notification: () => {} })
   }
 
-  /** Ends everything that runs for this client. */
   async close(): Promise<void> {
     this.peer.close()
     if (!this.#shared) await this.#project.close()
@@ -37,7 +35,6 @@ export class McpServer {
     return envelope ? this.#stateless(request, envelope) : this.#inSession(request)
   }
 
-  /** Requests of the revisions with a handshake. */
   async #inSession(request: IncomingRequest): Promise<unknown> {
     const { method, params, signal } = request
     if (method === 'initialize') {
@@ -60,7 +57,6 @@ export class McpServer {
     }
   }
 
-  /** Requests of the revision without one: each says what it is. */
   async #stateless(request: IncomingRequest, { capabilities }: Envelope): Promise<Json> {
     const { method, params, signal } = request
     switch (method) {
@@ -92,7 +88,7 @@ export class McpServer {
     return { answer, elicits: elicitsForms(isObject(params.capabilities) ? params.capabilities : {}) }
   }
 
-  /** Nothing here changes by itself, so there is nothing to be told about; the stream stays open all the same. */
+  /** Nothing changes here on its own; the stream only stays open. */
   #listen({ id, signal }: IncomingRequest): Promise<never> {
     const params = { notifications: {}, _meta: { [META.subscription]: id } }
     this.peer.notify('notifications/subscriptions/acknowledged', params)
@@ -110,7 +106,6 @@ export class McpServer {
     return callResult(result, session.textOf(result))
   }
 
-  /** Says every now and then that a call still runs, to a client that asked for it. */
   async #watched({ _meta, name }: Json, running: Promise<Json>): Promise<Json> {
     const token = isObject(_meta) ? _meta.progressToken : undefined
     if (typeof token !== 'string' && typeof token !== 'number') return running
@@ -127,12 +122,12 @@ export class McpServer {
   }
 }
 
-/** A result as MCP has it: text for the model, the same for programs, and an error where the call did not do what it should. */
+/** A result in MCP's form: text, structured content, and an error flag if the call failed. */
 function callResult(result: ToolResult, text: string): Json {
   const failed = result.status !== 'done' || result.output.isError === true
   return {
     content: [{ type: 'text', text }],
-    // What is too long for the text is too long here as well: the text says where all of it is.
+    // Long output is shortened here as well; the text names the file with all of it.
     structuredContent: structured(result, text === resultText(result)),
     ...(failed && { isError: true }),
   }

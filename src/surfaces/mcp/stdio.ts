@@ -1,4 +1,4 @@
-/** MCP over stdio: a message a line. Nothing else is ever written to stdout. */
+/** MCP over stdio: one message per line. Nothing else is written to stdout. */
 
 import type { Readable, Writable } from 'node:stream'
 import { linesOf } from '../../system/lines.ts'
@@ -20,7 +20,6 @@ export async function serveStdio(
   }
 }
 
-/** Writes messages, each on its own line. */
 export function lineWriter(output: Writable): (message: Json) => void {
   return (message) => void output.write(`${JSON.stringify(message)}\n`)
 }

@@ -1,4 +1,4 @@
-/** JSON of a stranger in which nothing is hidden: characters that a person would not see are written out. */
+/** JSON from outside with hidden characters escaped. */
 
 import { visibleLines } from '../terminal/terminal.ts'
 import { isObject } from './json-rpc.ts'

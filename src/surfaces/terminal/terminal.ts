@@ -5,6 +5,9 @@ import { Fault } from '../../system/fault.ts'
 
 export { visible, visibleLines } from '../../scan/visible-text.ts'
 
+/** Exit codes of the program. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, ask: 3, deny: 4, fault: 125, refused: 126, notFound: 127 } as const
+
 export interface Terminal {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
@@ -108,6 +111,12 @@ const RESET_COLOURS = '\u001b]104\u001b\\\u001b]110\u001b\\\u001b]111\u001b\\'
 /** Makes what is said next readable, whatever a command did to the terminal. */
 export function resetTerminal(terminal: Terminal): void {
   if (isTerminalDevice(2)) terminal.err(RESET + (process.env.TERM === 'linux' ? '' : RESET_COLOURS))
+}
+
+/** Prints a value for programs; returns the exit code of success. */
+export function printJson({ out }: Pick<Terminal, 'out'>, value: unknown): number {
+  out(`${JSON.stringify(value)}\n`)
+  return EXIT.ok
 }
 
 /** Paints text, if this terminal has colours. */

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { SandboxFault } from '../../../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
+import { parseArguments } from '../../../src/surfaces/cli/arguments.ts'
 import { run } from '../../../src/surfaces/cli/commands/run/quarantine.ts'
+import { commandRow } from '../../../src/surfaces/cli/usage.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 let world: SessionWorld
@@ -22,7 +24,8 @@ afterEach(async () => {
 function quarantine(...argv: string[]): string {
   const out: string[] = []
   const terminal = { out: (text: string) => void out.push(text), err: () => {}, color: false, width: 80 }
-  expect(run({ terminal, argv } as unknown as Parameters<typeof run>[0])).toBe(0)
+  const args = parseArguments(commandRow('quarantine')!, argv)
+  expect(run({ terminal, args } as unknown as Parameters<typeof run>[0])).toBe(0)
   return out.join('')
 }
 

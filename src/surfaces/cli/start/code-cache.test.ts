@@ -17,7 +17,7 @@ describe('the chunk loader', () => {
 
   beforeEach(() => {
     options = process.env.NODE_OPTIONS
-    // A test runner starts its workers with options of its own, and those runs do not learn.
+    // A test runner starts its workers with its own options, and those runs do not learn.
     delete process.env.NODE_OPTIONS
     execArgv = process.execArgv.splice(0)
     base = mkdtempSync(join(tmpdir(), 'cordon-chunks-'))
@@ -86,7 +86,7 @@ describe('the chunk loader', () => {
   })
 
   test('where nothing can be written, it works all the same', () => {
-    writeFileSync(cache, 'a file in the place of the directory')
+    writeFileSync(cache, 'a file instead of the directory')
     expect(run()).toBe(42)
   })
 

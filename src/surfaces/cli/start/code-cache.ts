@@ -1,12 +1,11 @@
-/** Loads the program's chunks with the code that earlier runs compiled: compiling takes a start longer than running. */
+/** Loads the program's chunks with code compiled by earlier runs: compiling takes longer than running. */
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { Script } from 'node:vm'
 
-/** Runs of a command that add what they compiled to its cache; later ones only read it. */
+/** Runs that add compiled code to a command's cache; later runs only read it. */
 const LEARNING_RUNS = 20
 
-/** Reads a built-in module or an installed package; a chunk's own `require`. */
 type Require = (name: string) => unknown
 
 interface Learning {
@@ -16,9 +15,9 @@ interface Learning {
 }
 
 /**
- * The chunks of one build, loaded for one command. Node's own compile cache holds only what is compiled when a file is
- * loaded, and every function that is called afterwards would be compiled again in each run; this one is written at the
- * end of a run. Chunk names carry a hash of their content, so a cache never meets another text.
+ * The chunks of one build, loaded for one command. Node's own compile cache contains only functions compiled at load
+ * time, and recompiles the rest in each run; this cache is written at the end of a run. Chunk names contain a content
+ * hash, so a cache never meets another text.
  */
 export class ChunkLoader {
   readonly #chunks: string
@@ -29,7 +28,7 @@ export class ChunkLoader {
   readonly #modules = new Map<string, { exports: unknown }>()
   readonly #learning: Learning[] = []
 
-  /** `cache` is a directory beside the chunks: cached code is code, and no one else may write it. */
+  /** `cache` is a directory beside the chunks that nobody else may write, because cached code is code. */
   constructor(chunks: string, cache: string, command: string, require: Require) {
     this.#chunks = chunks
     this.#cache = cache
@@ -37,7 +36,7 @@ export class ChunkLoader {
     this.#require = require
   }
 
-  /** The exports of a chunk, given as chunks name each other: `./core-HASH.cjs`; `file` holds it and others. */
+  /** The exports of a chunk by its name, `./core-HASH.cjs`, from the `file` that contains it. */
   load(name: string, file: string = name.slice(2)): unknown {
     const known = this.#modules.get(name)
     if (known) return known.exports
@@ -49,7 +48,7 @@ export class ChunkLoader {
     return module.exports
   }
 
-  /** Writes what this run compiled, while the command is still learning. Where nothing can be written, nothing is lost. */
+  /** Writes the code compiled by this run while the command is still learning. Failing to write is harmless. */
   remember(): void {
     if (this.#learning.length === 0) return
     try {
@@ -60,14 +59,14 @@ export class ChunkLoader {
         renameSync(draft, file)
       }
     } catch {
-      // A read-only installation starts more slowly, and works.
+      // A read-only installation only starts more slowly.
     }
   }
 
   #read(name: string): Bodies {
     const file = `${this.#cache}/${name}.${this.#command}`
     const cached = readCache(file)
-    // Latin-1, which the build guarantees: it needs no decoding.
+    // The build guarantees Latin-1, which needs no decoding.
     const script = new Script(readFileSync(`${this.#chunks}/${name}`, 'latin1'), {
       filename: `${this.#chunks}/${name}`,
       ...(cached && { cachedData: cached.subarray(0, -1) }),
@@ -78,18 +77,18 @@ export class ChunkLoader {
   }
 }
 
-/** What a file holds: chunks by name, each as a function of what CommonJS gives a module. */
+/** The chunks of a file by name, each a CommonJS function. */
 type Bodies = Record<
   string,
   (exports: object, require: Require, module: object, filename: string, dirname: string) => void
 >
 
-/** V8 refuses code that was compiled under other options; runs with options must not take turns in replacing it. */
+/** V8 rejects code compiled under other options, so runs with options would keep replacing the cache. */
 function hasOptions(): boolean {
   return process.execArgv.length > 0 || process.env.NODE_OPTIONS !== undefined
 }
 
-/** The kept code, and in the last byte the runs behind it; null when there is none, or something else. */
+/** The cached code with its number of runs in the last byte; null if missing or invalid. */
 function readCache(file: string): Buffer | null {
   try {
     const cached = readFileSync(file)

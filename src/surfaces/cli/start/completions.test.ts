@@ -6,7 +6,7 @@ import { run } from './completions.ts'
 function scriptFor(shell: string): string {
   const said: string[] = []
   const terminal = { out: (text: string) => void said.push(text), err: () => undefined, color: false, width: 80 }
-  expect(run({ terminal, bare: terminal, argv: [shell] })).toBe(0)
+  expect(run({ terminal, bare: terminal, argv: [shell], args: { flags: {}, words: [shell], lists: {} } })).toBe(0)
   return said.join('')
 }
 

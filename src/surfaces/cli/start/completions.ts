@@ -1,18 +1,17 @@
 /** `cordon completions`: scripts for bash, zsh and fish, made from the command table. */
 
-import { oneOf, parseArguments } from '../arguments.ts'
-import { type CommandContext, type CommandRow, commandRow, commands, EXIT } from '../usage.ts'
+import { oneOf } from '../arguments.ts'
+import { type CommandContext, type CommandRow, commands, EXIT } from '../usage.ts'
 import { usageOf } from './help.ts'
 
 /** Prints the script for one shell. */
-export function run({ terminal, argv }: CommandContext): number {
-  const { words } = parseArguments(commandRow('completions')!, argv)
+export function run({ terminal, args: { words } }: CommandContext): number {
   const shell = oneOf(['bash', 'zsh', 'fish'], words[0], 'name one shell')
   terminal.out({ bash, zsh, fish }[shell]())
   return EXIT.ok
 }
 
-/** What may come first after a command, as its usage says: `show|test|lint`, `[list]`, the names of agents. */
+/** Words that may follow a command, from its usage: `show|test|lint`, `[list]`, agent names. */
 function firstWords(row: CommandRow): readonly string[] {
   const given = usageOf(row).matchAll(
     new RegExp(`cordon ${row.name} \\[?([a-z][a-z0-9-]*(?:\\|[a-z][a-z0-9-]*)*)\\]?(?=\\s|$)`, 'g'),
@@ -24,7 +23,7 @@ const flagNames = (row: CommandRow): string => [...row.flags.map((flag) => flag.
 
 function bashCase(row: CommandRow): string {
   const first = firstWords(row)
-  // What is run is a program; what is named elsewhere is a file.
+  // `run` takes a program, other commands take files.
   const files = row.name === 'run' ? '-c -f' : '-f'
   const later = `COMPREPLY=($(compgen ${files} -W "${flagNames(row)}" -- "$word"))`
   if (first.length === 0) return `    ${row.name}) ${later} ;;`

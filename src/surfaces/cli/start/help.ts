@@ -1,12 +1,11 @@
-/** Help texts, made from the command table and as wide as the terminal. */
+/** Help texts from the command table, as wide as the terminal. */
 
 import { HOST_NAMES } from '../../hook/hosts/hosts.ts'
 import { paint, type Terminal } from '../../terminal/terminal.ts'
 import { type CommandRow, commandRow, commands } from '../usage.ts'
 
-/** Lines longer than this are hard to read, however wide the terminal is. */
+/** Longer lines are hard to read on any terminal. */
 const WIDEST = 120
-/** A column of fewer characters is not a column. */
 const NARROWEST = 24
 
 const CLOSING = `cordon COMMAND --help explains one. Exit codes: 0 done or allow, 2 usage or load error, 3 ask, 4 deny, \
@@ -44,12 +43,11 @@ ${wrapped(terminal, row.details)}
 `
 }
 
-/** How a command is called, with the agents by their names. */
+/** A command's usage with agent names inserted. */
 export function usageOf({ usage }: CommandRow): string {
   return usage.replace('{agents}', HOST_NAMES.join('|'))
 }
 
-/** Names, and beside each what it is about. */
 function columns(terminal: Terminal, rows: readonly (readonly [name: string, about: string])[]): string {
   const indent = Math.max(...rows.map(([name]) => name.length)) + 4
   return rows
@@ -62,7 +60,6 @@ function columns(terminal: Terminal, rows: readonly (readonly [name: string, abo
     .join('\n')
 }
 
-/** The words of a text in lines that fit beside an indent. */
 function wrapped({ width }: Terminal, text: string, indent = 0): string {
   const space = Math.max(Math.min(width, WIDEST) - indent, NARROWEST)
   const lines: string[] = []

@@ -1,4 +1,4 @@
-/** The entry of the CLI: finds the command, loads only its code, and turns what was thrown into an exit code. */
+/** The entry of the CLI: loads the command, runs it, and turns errors into exit codes. */
 
 import { Fault, faultExit, messageOf } from '../../../system/fault.ts'
 import { version } from '../../../system/version.ts'
@@ -9,7 +9,7 @@ import { crashCode } from './crash-code.ts'
 
 type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | number }>
 
-/** One explicit list; each command's code is loaded when it is called, because start-up counts. */
+/** An explicit list with lazy imports, because start-up counts. */
 const LOADERS: Readonly<Record<string, Load>> = {
   check: () => import('../commands/policy/check.ts'),
   explain: () => import('../commands/policy/explain.ts'),
@@ -55,8 +55,8 @@ const LOADERS: Readonly<Record<string, Load>> = {
 }
 
 /**
- * What goes out of these is taken as it is: a host runs the command in a hook's answer, a manifest is loaded, a public key is compared, an
- * agent's terminal draws itself. The lines of the record, and what `redact` gives, have been masked already.
+ * Output that is not masked: programs read it exactly (hook answers, manifests, keys, an agent's terminal), or it was
+ * masked before (record, `redact`).
  */
 const VERBATIM: ReadonlySet<string> = new Set(
   'hook init import completions keys chat acp mcp redact audit log'.split(' '),
@@ -68,7 +68,7 @@ export async function main(
   bare: Terminal = processTerminal(),
   { endBy, untouched }: Pick<CommandContext, 'endBy' | 'untouched'> = {},
 ): Promise<number> {
-  // Alone it says where the project stands.
+  // Without a command, show the project's status.
   const [given, ...rest] = argv[0] === '--json' ? ['status', ...argv] : argv
   const name = given ?? 'status'
   const terminal = redactedTerminal(bare, VERBATIM.has(name))
@@ -99,12 +99,17 @@ export async function main(
     return EXIT.ok
   }
   try {
-    const command = await load()
+    const [command, { parseArguments }] = await Promise.all([load(), import('../arguments.ts')])
     const ends = { ...(endBy && { endBy }), ...(untouched && { untouched }) }
     const wraps = own.includes('--json') && row.flags.some((flag) => flag.name === '--json' && flag.wraps)
     const printed: string[] = []
     const gathers = { ...terminal, out: (text: string) => void printed.push(text) }
-    const exit = await command.run({ terminal: wraps ? gathers : terminal, argv: rest, bare, ...ends })
+    const exit = await command.run({
+      ...{ terminal: wraps ? gathers : terminal, argv: rest, bare, ...ends },
+      get args() {
+        return parseArguments(row, rest)
+      },
+    })
     if (wraps) terminal.out(`${JSON.stringify({ ok: exit === EXIT.ok, exit, output: printed.join('') })}\n`)
     if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
     return exit
@@ -131,7 +136,7 @@ async function unknownCommand(terminal: Terminal, name: string, json: boolean): 
   return complain(terminal, { message, remedy: 'cordon --help lists the commands.', code: 'usage' }, EXIT.usage, json)
 }
 
-// `cordon run` keeps the codes below 125 for the command itself; to a host, only 2 blocks.
+// `cordon run` leaves codes below 125 to the command; to a host, only 2 blocks.
 function exitOf(name: string, [first]: readonly string[], { code }: Fault): number {
   const exit = faultExit(code)
   const runs = name === 'run' || name === 'shell' || (name === 'hook' && first === 'run')
@@ -139,7 +144,6 @@ function exitOf(name: string, [first]: readonly string[], { code }: Fault): numb
   return exit === EXIT.usage && (runs || name === 'doctor') ? EXIT.fault : exit
 }
 
-/** What went wrong, for a person, and for a program that asked for JSON. */
 function complain(
   terminal: Terminal,
   { message, remedy, code }: { message: string; remedy: string | null; code: string },
@@ -154,15 +158,15 @@ function complain(
   return exit
 }
 
-/** How this process is to end. */
+/** How this process ends. */
 export interface ProcessEnd {
-  /** True when it did what was asked, and not when it had to complain after it had begun. */
+  /** False if an error was reported after work started. */
   readonly known: boolean
-  /** By this, as the command that it ran. */
+  /** The signal that ended its command. */
   readonly signal: NodeJS.Signals | null
 }
 
-/** Runs the CLI for this process. `remember` keeps what it compiled, for one that does not end with its command. */
+/** Runs the CLI for this process. `remember` writes the code cache if the process outlives its command. */
 export async function runProcess(remember: () => void = () => {}): Promise<ProcessEnd> {
   try {
     const [, , command, word, ...rest] = process.argv
@@ -189,7 +193,7 @@ export async function runProcess(remember: () => void = () => {}): Promise<Proce
   }
 }
 
-/** Says that Cordon crashed, and where the report is; for what was thrown in a timer or a promise as well. */
+/** Reports a crash and the file with details, also for errors in timers and promises. */
 export async function tellCrash(error: unknown): Promise<void> {
   const { isHangUp } = await import('../../terminal/hang-up.ts')
   if (isHangUp(error)) return
@@ -197,7 +201,7 @@ export async function tellCrash(error: unknown): Promise<void> {
     try {
       processTerminal().err(redacted(text))
     } catch {
-      // The exit code says it all the same.
+      // The exit code still reports it.
     }
   }
   say(`cordon: internal error: ${messageOf(error)}\n`)
@@ -209,7 +213,7 @@ export async function tellCrash(error: unknown): Promise<void> {
   )
 }
 
-/** What made this process crash may keep the report from being written as well. */
+/** The cause of the crash may also prevent the report. */
 async function crashReport(error: unknown): Promise<string | null> {
   try {
     const { reportCrash } = await import('../../../report/crash.ts')

@@ -1,8 +1,8 @@
 /**
- * A worker of the resident Cordon: a process that is ready before it is asked, and serves one `hook` or `run` after another. The addon
- * makes it the caller's process (directory, umask, streams), this makes the variables and arguments the caller's, and then the
- * program runs as it would in its own process. Directory, umask and streams belong to a process as a whole, so it serves
- * one request at a time, and none after one that left anything behind.
+ * A worker of the resident: a ready process that serves one `hook` or `run` after another. The addon adopts the
+ * caller's directory, umask and streams; this module adopts its variables and arguments, and the program runs as in
+ * its own process. These belong to the whole process, so a worker serves one request at a time, and none after one
+ * that left traces.
  */
 
 import { constants } from 'node:os'
@@ -12,23 +12,21 @@ import { keepLooks } from '../../../run/kept-looks.ts'
 import { keepSpares, prepareSpare, secondsAhead } from '../../../run/spare-sandboxes.ts'
 import type { ProcessEnd } from './main.ts'
 
-/** What native/resident/serve.c gives Node. */
 interface ServeAddon {
   next(idleSeconds: number, stamp: Buffer): Buffer | null | undefined
   done(code: number): void
-  /** The process that asks. */
   caller(): number
 }
 
-/** Compiled code and caches grow with what was served; a process is cheap. */
+/** Code and caches grow with each request; a new process is cheap. */
 const MAX_REQUESTS = 1000
 const LEARNED = 8
 const MAX_BYTES = 256 * 1024 * 1024
 const TURNS = 5
 
 /**
- * Serves until no one asks any more. `run` runs the program for `process.argv`, and says how its process is to end; `remember` keeps
- * what was compiled for the next worker.
+ * Serves requests until none come. `run` runs the program for `process.argv` and returns how its process ends;
+ * `remember` writes the code cache for the next worker.
  */
 export async function serve(
   run: () => Promise<ProcessEnd>,
@@ -37,7 +35,7 @@ export async function serve(
 ): Promise<void> {
   const program = process.argv.slice(0, 2)
   const addon = loadAddon(dirname(program[1]!))
-  // However it ends, the caller hears the code.
+  // The caller gets the exit code however this process ends.
   process.on('exit', (code) => addon.done(code))
   await Promise.all([
     import('../commands/machine/hook.ts'),
@@ -53,23 +51,23 @@ export async function serve(
     if (payload === null) break
     const { args, env } = readPayload(payload)
     takePlace(program, args, env)
-    // What started the caller is above it, and above nothing of ours.
+    // The caller's parent is not an ancestor of this process.
     Object.defineProperty(process, 'ppid', { value: addon.caller(), configurable: true })
     traces.begin()
     const { known, signal } = await run()
     const code = Number(process.exitCode ?? 0)
     process.exitCode = undefined
-    // The caller is the one to die by it.
+    // The caller dies by the signal, not this process.
     addon.done(signal === null ? code : code | (constants.signals[signal] << 8))
     if (!known || (await traces.left()) || process.memoryUsage.rss() > MAX_BYTES) break
-    // By then it has answered hooks and run commands; no one waits for this.
+    // By now it has served hooks and runs, and nobody waits for this.
     if (served === LEARNED) remember()
     prepareSpare()
   }
   process.exit(0)
 }
 
-/** The next request; null when there will be none. A space that no one asked for is given up before this process is. */
+/** The next request, or null at the end. Discards spare sandboxes before this process exits. */
 function nextRequest(addon: ServeAddon, idleSeconds: number, stamp: Buffer): Buffer | null {
   for (;;) {
     const kept = secondsAhead()
@@ -90,7 +88,7 @@ interface Request {
   readonly env: readonly string[]
 }
 
-/** Two numbers, then so many arguments and so many variables, each with its NUL. */
+/** Two counts, then the arguments and variables, each ending in NUL. */
 function readPayload(payload: Buffer): Request {
   const [words, variables] = [payload.readUInt32LE(0), payload.readUInt32LE(4)]
   const texts = payload.toString('utf8', 8).split('\0')
@@ -100,24 +98,23 @@ function readPayload(payload: Buffer): Request {
   return { args, env: texts.slice(words, words + variables) }
 }
 
-/** The caller's arguments and variables, and nothing of the one before. */
 function takePlace(program: readonly string[], args: readonly string[], env: readonly string[]): void {
   process.argv = [...program, ...args]
   for (const name of Object.keys(process.env)) delete process.env[name]
   for (const variable of env) {
     const end = variable.indexOf('=')
     const name = variable.slice(0, end)
-    // Of two with one name, programs see the first.
+    // On duplicate names the first wins, as in other programs.
     if (end > 0 && process.env[name] === undefined) process.env[name] = variable.slice(end + 1)
   }
-  // Node keeps the name of its directory until it changes it itself.
+  // Node caches its directory until it changes it itself.
   process.chdir('.')
 }
 
 const STREAMS = ['stdin', 'stdout', 'stderr'] as const
 const STARTERS = ['spawn', 'fork', 'exec', 'execFile'] as const
 
-/** Sees whether its own request left something in this process: stream objects, children, timers, listeners. */
+/** Detects what a request left in this process: streams, children, timers, listeners. */
 function watchTraces(): { begin(): void; left(): Promise<boolean> } {
   let touched = false
   const streams = STREAMS.map((name): [string, PropertyDescriptor] => {
@@ -146,12 +143,12 @@ function watchTraces(): { begin(): void; left(): Promise<boolean> } {
     ])
   const before = state()
   return {
-    // A command that leaves its streams alone has put others in their place.
+    // A command that keeps its streams has replaced these.
     begin: () => {
       for (const [name, stream] of streams) Object.defineProperty(process, name, stream)
     },
     left: async () => {
-      // What is on its way out may still be closing.
+      // Pending handles may still be closing.
       for (let turn = 0; turn < TURNS && !touched && state() !== before; turn++)
         await new Promise((resolve) => setImmediate(resolve))
       return touched || state() !== before

@@ -1,4 +1,4 @@
-/** What most hosts' installations are made of: rows of settings in Claude Code's form, files that are ours as a whole, and a switch for all hooks. */
+/** Parts that most hosts' installations share: rows of settings, our own files, and a switch for all hooks. */
 
 import { HOOK_TIMEOUT_SECONDS } from './hook-command.ts'
 import { editRows, type RowSettings } from './hook-rows.ts'
@@ -7,13 +7,12 @@ import type { Edit, HookCommands, SwitchedOff } from './host-install.ts'
 import type { InstallPlace } from './install-place.ts'
 import { SettingsError } from './settings-error.ts'
 
-/** Events of a host, and which command line each is given. */
 export type Events = Readonly<Record<string, keyof HookCommands | ((commands: HookCommands) => string)>>
 
 export const USE_EVENTS: Events = { PreToolUse: 'call', PostToolUse: 'result' }
 export const PROMPT_EVENTS: Events = { ...USE_EVENTS, UserPromptSubmit: 'call' }
 
-/** A command for a host's shell tool as its self-test puts it to our hook, in the same form. */
+/** A host's shell call for testing our hook, in the usual form. */
 export function testCall(event: string, tool: string): (cwd: string, command: string) => Json {
   return (cwd, command) => ({
     hook_event_name: event,
@@ -24,7 +23,7 @@ export function testCall(event: string, tool: string): (cwd: string, command: st
   })
 }
 
-/** Claude Code's form, and its like. */
+/** Rows in Claude Code's form. */
 export function groupedRows(
   events: Events,
   settings: Omit<RowSettings, 'paths'> & { /** How long the host waits, in its own unit. */ readonly timeout?: number },
@@ -47,7 +46,6 @@ export function groupedRows(
   }
 }
 
-/** A file that is ours as a whole. */
 export function ownFile(
   isOwn: (text: string) => boolean,
   wanted: (commands: HookCommands, place: InstallPlace) => string,
@@ -61,7 +59,7 @@ export function ownFile(
   }
 }
 
-/** The first of these files that switches all hooks off, by the setting that most hosts have or one of the host's own. */
+/** The first of these files that disables all hooks, by the usual setting or a host's own. */
 export function allHooksOff(
   files: readonly string[],
   settings: (file: string) => Json,

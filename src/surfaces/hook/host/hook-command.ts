@@ -1,37 +1,37 @@
-/** The command line that a host runs for its hook: it blocks even when Cordon cannot be run at all. */
+/** The command line of a hook: it blocks even if Cordon cannot run. */
 
 import { quote, quoteIfNeeded } from './sandboxed-command.ts'
 
-/** Seconds that a host waits: ten times as long as the hook ever takes, because a host that gives up on its hook runs the call. */
+/** Seconds that a host waits, far beyond our own deadline: a host that stops waiting runs the call. */
 export const HOOK_TIMEOUT_SECONDS = 600
 
-/** Seconds after which a hook without an answer blocks by itself; the client has its own clock for a process that hangs. */
+/** Seconds after which a hook without an answer blocks; the client has its own clock for a hanging process. */
 export const ANSWER_SECONDS = 50
 
-/** Seconds of them that a hook waits for people elsewhere. */
+/** Seconds of those for asking people elsewhere. */
 export const ASK_WAIT_SECONDS = 40
 
-/** What every command line of ours ends with. */
+/** Every command line of ours ends with this. */
 export const HOOK_MARK = '# cordon hook'
 const MARK = HOOK_MARK
 
 /**
- * For whatever shell the host gives it to, since some take the person's own. Most hosts take a missing program, a crash or a signal for an allow, and only exit code 2 with a
- * sentence on stderr and nothing on stdout for a block; so the answer is held back until Cordon has ended well. A runaway
- * process ends at its limit of processor time.
+ * Works in any shell, since some hosts use the person's own. Most hosts take a missing program, a crash or a signal as
+ * an allow; only exit code 2 with a sentence on stderr and an empty stdout blocks. So the answer waits until Cordon
+ * has ended well. A processor limit ends a runaway process.
  */
 export function hookCommand(host: string, root: string | null, cordon: readonly string[]): string {
   const sorry = `cordon: the hook could not be run, so the call was blocked; cordon doctor says why. If Cordon was removed, delete its hooks from the settings of ${host}.`
   const otherwise = `echo "${sorry}" >&2; exit 2`
   const words = wordsOf(host, root, cordon)
-  // The client holds the answer back itself; every shell reads this line, and a shell inside it takes each call a millisecond.
-  // Looked for first: fish ends the whole line at a program that is not there, with an exit code that hosts take for an allow.
+  // The client buffers the answer itself, which saves a shell per call. Test for it first: fish aborts the line at a
+  // missing program, with an exit code that hosts take as an allow.
   if (isClient(cordon))
     return `test -x ${quoteIfNeeded(cordon[0]!)} && ${words} || /bin/sh -c ${quote(otherwise)} ${MARK}`
   return inShell(`out=$(ulimit -t 30; ${words}) && printf %s "$out" || { ${otherwise}; }`)
 }
 
-/** For results: the tool ran already, so whatever fails here is silence. */
+/** For results: the tool already ran, so errors stay silent. */
 export function resultCommand(host: string, root: string | null, cordon: readonly string[]): string {
   const words = wordsOf(host, root, cordon)
   if (isClient(cordon)) return `${words} 2>/dev/null || true ${MARK}`
@@ -42,7 +42,7 @@ function inShell(script: string): string {
   return `/bin/sh -c ${quote(script)} ${MARK}`
 }
 
-/** The client limits what it starts itself: a resident that it starts must not live, nor its commands, under a hook's limit. */
+/** The client sets limits itself: a resident that it starts must not inherit a hook's limit. */
 function isClient([program = '']: readonly string[]): boolean {
   return /\/cordon-client-\w+$/.test(program)
 }

@@ -1,4 +1,4 @@
-/** Hooks as rows of a host's JSON settings: ours put in and taken out, everybody else's left to the byte. */
+/** Edits hooks as rows of a host's JSON settings, leaving others' rows unchanged to the byte. */
 
 import { hasPath, withItem, withoutItems, withValue } from '../../../agents/settings/jsonc-text.ts'
 import { parseSettings } from '../../../system/json.ts'
@@ -6,23 +6,20 @@ import { isHookCommand } from './hook-command.ts'
 import { isObject, type Json } from './host.ts'
 import { SettingsError } from './settings-error.ts'
 
-/** A hook, and the list that it belongs to. */
 export interface Row {
   readonly path: readonly string[]
   readonly item: unknown
 }
 
 export interface RowSettings {
-  /** Every list that can hold one of ours. */
   readonly paths: readonly (readonly string[])[]
-  /** The host reads settings with comments. */
   readonly comments: boolean
   readonly check?: (settings: Json) => void
 }
 
 /**
- * The text with these rows last in their lists, and without older ones of ours; what others put there stays as it is, to the
- * byte. Last, because hosts take the last of two rewrites, and because Codex knows the hooks that it trusts by their place.
+ * Appends our rows to their lists, without older ones of ours; other rows stay unchanged to the byte. Ours are last
+ * because hosts apply the last of two rewrites, and because Codex identifies trusted hooks by position.
  */
 export function editRows(
   text: string | null,
@@ -63,7 +60,6 @@ function strictJson(text: string): unknown {
   }
 }
 
-/** A row that is ours and no one else's. */
 function isOurs(row: unknown): boolean {
   if (!isObject(row)) return false
   const own = (command: unknown): boolean => isHookCommand(command)
@@ -80,7 +76,6 @@ function holdsOurs(row: unknown): boolean {
   )
 }
 
-/** A row in which somebody put ours beside their own becomes theirs alone. */
 function splitMixed(text: string, path: readonly string[]): string {
   const settings = parseSettings(text)
   const [, event = ''] = path

@@ -1,28 +1,24 @@
-/** Where hooks are installed, for whom, and the change of a file that it takes. */
+/** Where and for whom hooks are installed, and the file changes. */
 
 export type Scope = 'project' | 'user'
 
 export interface InstallPlace {
   readonly scope: Scope
-  /** Canonical project root. */
   readonly root: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The words that run Cordon. */
   readonly cordon: readonly string[]
-  /** The program of the form in which a command is put into the sandbox. */
+  /** The program that starts wrapped commands. */
   readonly wrapper: string
 }
 
-/** A hook for one project knows its root; one for all of them is told by the host. */
+/** A project's hook knows its root; a user's hook gets it from the host. */
 export function hookRoot({ scope, root }: InstallPlace): string | null {
   return scope === 'project' ? root : null
 }
 
 export interface FileChange {
   readonly path: string
-  /** Null when there is no such file. */
   readonly before: string | null
-  /** Null when it is to go. */
   readonly after: string | null
 }

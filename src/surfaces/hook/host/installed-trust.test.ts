@@ -1,4 +1,4 @@
-/** Taking a hook out takes back the trust that came with it, and nothing that the person wrote. */
+/** Removing a hook reverts the trust that came with it, and nothing that the person wrote. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** The trust that an installation wrote into a host's own files, remembered so that taking the hook out takes back just that. */
+/** The trust that an installation wrote into a host's files, recorded so that removal reverts exactly that. */
 
 import { join } from 'node:path'
 import { withoutValue, withValue } from '../../../agents/settings/jsonc-text.ts'
@@ -14,10 +14,9 @@ export interface TrustEntry {
   readonly scope: string
   readonly root: string
   readonly path: string
-  /** The table of a TOML file, or the object of a JSON file whose values are then JSON too; null for a text at the top of one. */
+  /** The table of a TOML file, or an object in a JSON file with JSON values; null for a top-level text. */
   readonly table: string | null
   readonly key: string
-  /** What stood there before; null when nothing did. */
   readonly before: string | null
   readonly after: string
 }
@@ -27,7 +26,7 @@ interface TrustFile {
   readonly entries: readonly TrustEntry[]
 }
 
-/** What is remembered for one installation. */
+/** The record of one installation. */
 export function trustOf(
   stateDir: string,
   { agent, scope, root }: Pick<TrustEntry, 'agent' | 'scope' | 'root'>,
@@ -36,7 +35,7 @@ export function trustOf(
   return scope === 'user' ? own : own.filter((entry) => entry.root === root)
 }
 
-/** Remembers what was written; of a value that was written twice, what stood there first. */
+/** Records written values; of a value written twice, the original. */
 export function keepTrust(stateDir: string, added: readonly TrustEntry[]): void {
   if (added.length === 0) return
   change(stateDir, (entries) => {
@@ -51,7 +50,7 @@ export function forgetTrust(stateDir: string, gone: readonly TrustEntry[]): void
     change(stateDir, (entries) => entries.filter((entry) => !gone.some((other) => isSame(other, entry))))
 }
 
-/** The text of a file without these entries, null when nothing is left of it; a value that somebody changed since stays. */
+/** The file's text without these entries, or null if empty; values changed since stay. */
 export function withoutTrust(text: string, entries: readonly TrustEntry[]): string | null {
   const left = entries.reduce(without, text)
   return left !== text && /^(?:\{\s*\})?\s*$/.test(left) ? null : left

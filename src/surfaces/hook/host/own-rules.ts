@@ -1,4 +1,4 @@
-/** A host's own rules about commands, held against the command itself: the host sees only the wrapped one. They close, they never open. */
+/** Applies a host's own rules to the original command, since the host only sees the wrapped one. They only restrict. */
 
 import { dirname, join } from 'node:path'
 import type { OwnDenials } from '../../../agents/hook/judge.ts'
@@ -9,7 +9,7 @@ import { parseSettings } from '../../../system/json.ts'
 import type { Machine } from '../../../system/machine.ts'
 import type { OwnRules, RulePlace, RuleSource } from './host.ts'
 
-/** Where a call stands. */
+/** Where a call is made. */
 export interface OwnRulesPlace {
   readonly machine: Pick<Machine, 'home' | 'env'>
   readonly files: Pick<Files, 'exists' | 'list' | 'readText'>
@@ -18,7 +18,7 @@ export interface OwnRulesPlace {
   readonly commandLines: RulePlace['commandLines']
 }
 
-/** The denials and asks of a host's settings that are about commands, and about files where it holds those against commands. */
+/** Denials and asks of a host's settings about commands, and about files if it applies those to commands. */
 export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): Promise<OwnDenials | null> {
   const { machine, files, root, cwd } = place
   let lines: ReturnType<RulePlace['commandLines']> | null = null
@@ -34,7 +34,7 @@ export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): P
   const denials = await Promise.all(
     found.map(async ({ from, text }) => {
       const words = (await wordsOf(text, from, read)).filter(({ said }) => !ownRules.ours?.has(said))
-      // `.claude/settings.json`: of the folder that has it.
+      // `.claude/settings.json` belongs to the folder that contains `.claude`.
       const folders = [root, cwd, ...(from.startsWith('/') ? [dirname(dirname(from))] : [])]
       const { reads, writes, unread } = pathDenialsOf(words, from, { home, folders: [...new Set(folders)] })
       return { reads, writes, commands: denialsOf([...words, ...unread], from, ownRules.lastWins ?? false) }
@@ -47,13 +47,12 @@ export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): P
   }
 }
 
-interface Found {
+interface RuleText {
   readonly from: string
-  /** Null for what cannot be read. */
   readonly text: string | null
 }
 
-function textsOf(source: RuleSource, files: OwnRulesPlace['files']): readonly Found[] {
+function textsOf(source: RuleSource, files: OwnRulesPlace['files']): readonly RuleText[] {
   if ('text' in source) return [source]
   const paths =
     'file' in source
@@ -75,7 +74,7 @@ async function wordsOf(
 ): Promise<readonly CommandWord[]> {
   if (text === null) return [unreadable('it')]
   if (/\.(?:rules|md)$/.test(from)) return read(text)
-  // An empty one says nothing.
+  // Empty files have no rules.
   if (text.trim() === '') return []
   try {
     if (!from.endsWith('.toml')) return read(parseSettings(text))
@@ -86,7 +85,10 @@ async function wordsOf(
   }
 }
 
-/** The folders of a project in which a host may keep settings: from where the call stands up to the repository, and where the host was started. */
+/**
+ * Project folders that may contain the host's settings: from the call's folder up to the repository, and the host's
+ * start folder.
+ */
 function foldersOf(root: string, cwd: string, files: OwnRulesPlace['files']): readonly string[] {
   const above = [cwd]
   while (!files.exists(join(above.at(-1)!, '.git')) && above.at(-1) !== '/') above.push(dirname(above.at(-1)!))

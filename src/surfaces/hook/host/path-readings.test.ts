@@ -169,7 +169,7 @@ const rows: readonly { note: string; host: HostName; input: object; expect: Effe
     expect: 'deny',
   },
   {
-    note: 'where the host itself stands',
+    note: 'the directory of the host itself',
     host: 'opencode',
     input: opencode('read', { filePath: '/proc/self/cwd/src/a.ts' }),
     expect: 'deny',
@@ -204,7 +204,7 @@ const rows: readonly { note: string; host: HostName; input: object; expect: Effe
     expect: 'pass',
   },
   {
-    note: 'a name before a bracket that is no host',
+    note: 'a name before a bracket that is not a host',
     host: 'gemini',
     input: gemini('web_fetch', { prompt: 'read https://good.example(@evil.example/' }),
     expect: 'deny',

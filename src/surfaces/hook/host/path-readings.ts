@@ -1,15 +1,15 @@
 /**
- * Paths as the hosts read them. Most tidy a path up before they open it, each in its own way, and what they open is what counts:
- * a call is judged in every form that its paths may take, and the strictest form decides.
+ * Paths as hosts read them. Most hosts normalise a path in their own way before opening it, so a call is judged with
+ * every form of its paths, and the strictest decides.
  */
 
 import { posix } from 'node:path'
 import type { HookCall } from '../../../agents/hook/judge.ts'
 
-/** What a host may make of a path before it uses it. */
+/** How a host may change a path before using it. */
 export type PathHabit = (path: string) => string
 
-/** Around a name, by the rules of JavaScript and by those of Rust. */
+/** Blanks around a name in JavaScript and Rust. */
 const BLANK = /^[\s\u0085]+|[\s\u0085]+$/g
 
 export const trims: PathHabit = (path) => path.replace(BLANK, '')
@@ -17,7 +17,7 @@ export const composes: PathHabit = (path) => path.normalize('NFC')
 export const dropsNul: PathHabit = (path) => path.replaceAll('\0', '')
 /** `@file`, as a person writes it in a prompt. */
 export const dropsAt: PathHabit = (path) => path.replace(/^@[\\/]*(?=.)/s, '')
-/** `file://` addresses and percent signs; a path is decoded once for each time that it is checked. */
+/** `file://` addresses and percent signs; a path is decoded once per check. */
 export const decodes: PathHabit = (path) => {
   let decoded = path.replace(/^file:\/\/[^/]*/i, '')
   for (let times = 0; times < 3; times++) {
@@ -30,12 +30,12 @@ export const decodes: PathHabit = (path) => {
   return decoded
 }
 
-/** Where every process sees something else, so that what the host will find there cannot be looked up here. */
+/** Paths that differ per process, so they cannot be resolved from here. */
 const SEEN_BY_EACH = /^\/(?:proc|dev\/(?:fd|std(?:in|out|err)))(?:\/|$)/
 const ANOTHER_PROCESS = '/proc/1'
 
 export interface ReadingPlace {
-  /** As the host said it, since hosts take `..` away by the letters and not by where links lead. */
+  /** As the host sent it, since hosts remove `..` textually, not by links. */
   readonly cwd: string
   readonly home: string
   readonly habits: readonly PathHabit[]
@@ -46,7 +46,7 @@ export function everyReading(calls: readonly HookCall[], place: ReadingPlace): r
   return calls.flatMap((call) => readingsOf(call, place))
 }
 
-/** The forms that a path may take, the one that was given first. */
+/** The forms of a path, the given one first. */
 export function pathForms(path: string, { cwd, home, habits }: ReadingPlace): readonly string[] {
   const forms = new Set([path])
   for (const habit of habits) for (const form of [...forms]) forms.add(habit(form))
@@ -77,7 +77,7 @@ function readingsOf(call: HookCall, place: ReadingPlace): readonly HookCall[] {
 
 const HEADER = /^\*\*\* (Add File|Update File|Delete File|Move to):(.*)$/s
 
-/** A patch for each form of a name in it that is not the name as the patch itself is read. */
+/** One patch per form of a name that differs from Cordon's own reading. */
 function patchReadings(patch: string, place: ReadingPlace): readonly HookCall[] {
   const found = patch.split('\n').flatMap((line) => {
     const [, kind, name] = HEADER.exec(trims(line)) ?? []

@@ -1,16 +1,16 @@
-/** A host's record of a session: a file of lines that grows while the session goes on, and in which the last word counts. */
+/** A host's session record: a growing file of lines in which the last entry counts. */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 
-/** What is looked for mostly is in the first piece; each one after it is bigger. */
+/** Most searches end in the first piece; later pieces are bigger. */
 const FIRST_PIECE = 64 * 1024
 const PIECE = 1024 * 1024
 const LINE = 10
 
-/** Opens a record for as long as it is checked. */
+/** Opens a record during a check. */
 export function withRecord<T>(path: string, look: (fd: number) => T): T {
-  // O_NONBLOCK: what waits for a writer would wait for longer than the host does.
+  // O_NONBLOCK: waiting for a FIFO's writer could outlast the host's patience.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     return look(fd)
@@ -19,7 +19,6 @@ export function withRecord<T>(path: string, look: (fd: number) => T): T {
   }
 }
 
-/** The first line of a record, or what of it there is. */
 export function firstLine(fd: number): string {
   for (let length = FIRST_PIECE; ; length = larger(length)) {
     const bytes = pieceAt(fd, 0, length)
@@ -29,7 +28,7 @@ export function firstLine(fd: number): string {
   }
 }
 
-/** Whole lines of a record in pieces, the last ones first. Throws where there is more to look through than this. */
+/** Whole lines in pieces, last first. Throws if there is more than `most` to search. */
 export function* piecesFromEnd(fd: number, most: number): Generator<Buffer> {
   const { size } = fstatSync(fd)
   let rest: Buffer = Buffer.alloc(0)
@@ -39,7 +38,7 @@ export function* piecesFromEnd(fd: number, most: number): Generator<Buffer> {
     const start = Math.max(0, end - length)
     const bytes = Buffer.concat([pieceAt(fd, start, end - start), rest])
     const cut = start === 0 ? 0 : bytes.indexOf(LINE) + 1
-    // A piece without the end of a line is the middle of one.
+    // A piece without a line end is the middle of a line.
     const isMiddle = start > 0 && cut === 0
     rest = isMiddle ? bytes : bytes.subarray(0, cut)
     if (!isMiddle) yield bytes.subarray(cut)
@@ -47,7 +46,7 @@ export function* piecesFromEnd(fd: number, most: number): Generator<Buffer> {
   }
 }
 
-/** Those lines of a piece that hold a word, the last ones first; the others are not made texts. */
+/** Lines of a piece that contain a word, last first; other lines are not decoded. */
 export function* linesWith(piece: Buffer, word: string): Generator<string> {
   for (let found = piece.lastIndexOf(word); found >= 0; ) {
     const start = piece.lastIndexOf(LINE, found) + 1
@@ -57,12 +56,12 @@ export function* linesWith(piece: Buffer, word: string): Generator<string> {
   }
 }
 
-/** A host writes its record beside the call: what it says of that is there within milliseconds, and this long is waited for it. */
+/** A host writes its record beside the call, usually within milliseconds; wait at most this long. */
 const WAIT_MS = 10_000
-/** So long for a record to be there at all: hosts can be reported to keep none, or to keep it elsewhere. */
+/** Wait this long for a record to exist: hosts can keep none, or keep it elsewhere. */
 const ABSENT_MS = 1000
 
-/** What a record says once it has come to the call: `absent` while there is none, `behind` while it has not; null when it never did. */
+/** The record with the call: `absent` without a file, `behind` if not there yet; null if it never comes. */
 export async function onceWritten<T>(read: () => T | 'absent' | 'behind'): Promise<T | null> {
   const started = performance.now()
   for (let pause = 2; ; pause = Math.min(2 * pause, 100)) {

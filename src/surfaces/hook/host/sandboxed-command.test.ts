@@ -1,4 +1,4 @@
-/** The rewrite survives a real shell, whatever the command holds. */
+/** The rewrite survives a real shell, whatever the command contains. */
 
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'

@@ -1,30 +1,27 @@
-/** A shell command rewritten so that it runs inside the sandbox, and read back from that form. */
+/** Rewrites a shell command to run in the sandbox, and reads it back from that form. */
 
 export interface SandboxedForm {
   /** The program of the short form, `cordon-run`. */
   readonly program: string
-  /** Whose command it is: a host's session in a project. */
   readonly key: string
-  /** It was allowed because undo covers it: without undo it does not run. */
+  /** Allowed only because undo covers it: without undo it does not run. */
   readonly undo?: boolean
-  /** The host's own sandbox would have kept it from writing: so does ours. */
+  /** The host's own sandbox would have denied writes, so ours does. */
   readonly readOnly?: boolean
-  /** How the host's shell reads quotes; Codex has no fish, and finds its rules only for words that stand wholly in quotes. */
+  /** How the host's shell reads quotes. Codex never uses fish, and matches its rules only on fully quoted words. */
   readonly quoting?: Quoting
 }
 
 export type Quoting = 'any-shell' | 'posix'
 
-/** A command that moves its shell: it starts in one directory and leaves the host's shell in another. */
 export interface Move {
   readonly from: string
   readonly to: string
 }
 
-/** What goes with a command beside its text. */
+/** Options of a wrapped command. */
 export interface Wrapping {
   readonly move?: Move | null
-  /** The person was asked about it, under this id. */
   readonly answer?: string | null
 }
 
@@ -37,7 +34,7 @@ export function sandboxedCommand(command: string, form: SandboxedForm, { move, a
   return `cd -- ${quoteIfNeeded(move.to)} && ${prefix} --in ${quoteIfNeeded(move.from)} ${quoted}`
 }
 
-/** The command inside one that has exactly our form; null for every other. */
+/** The command inside exactly our form; otherwise null. */
 export function commandInside(text: string, form: SandboxedForm): string | null {
   const prefix = `${quoteIfNeeded(form.program)} ${form.key}`
   if (!text.startsWith(prefix)) return null
@@ -51,7 +48,7 @@ const WORD = String.raw`(?:[\w@%+:,./-]|'[^']*'|\\['\\])+`
 const KEY = String.raw`[0-9a-f]{12}(?:\.[0-9a-f]{8})?(?:\+undo)?(?:\+read)?`
 const QUOTED = String.raw`('(?:[^']|'\\['\\]'|'"'"')*')`
 
-/** The command inside one that a hook put into the sandbox, for any session and wherever it left its shell; null for every other. */
+/** The command inside a wrapped one of any session, wherever it left its shell; otherwise null. */
 export function sandboxedText(text: string, program: string): string | null {
   const name = quoteIfNeeded(program).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const form = `^(?:cd -- ${WORD} && ${name} ${KEY} --in ${WORD}|${name} ${KEY}) ${QUOTED}$`
@@ -61,7 +58,7 @@ export function sandboxedText(text: string, program: string): string | null {
   return posix !== null && posixQuote(posix) === quoted ? posix : null
 }
 
-/** One word, whatever it holds. Backslashes stand outside the quotes, because fish reads them inside as well. */
+/** Quotes one word. Backslashes are outside the quotes, because fish interprets them inside. */
 export function quote(word: string): string {
   return `'${word.replace(/[\\']/g, "'\\$&'")}'`
 }

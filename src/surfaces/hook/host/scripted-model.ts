@@ -1,9 +1,12 @@
-/** A scripted model on loopback that speaks the four protocols agents use: it asks for one tool call after the other, and keeps what it was sent. */
+/**
+ * A scripted model on loopback for the four protocols of agents: it requests scripted tool calls and records what it
+ * receives.
+ */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One tool call in the words of the agent: the name and the input that its own tool takes. */
+/** A tool call with the agent's own name and input for the tool. */
 export interface ScriptedCall {
   readonly tool: string
   readonly input: Record<string, unknown>
@@ -11,11 +14,9 @@ export interface ScriptedCall {
 
 export interface ModelServer {
   readonly port: number
-  /** Everything that was sent to the model: the agent's side of the conversation. */
   readonly bodies: string[]
-  /** The credentials that came with them. */
   readonly keys: string[]
-  /** Requests that were no model's: what somebody tried to carry out. */
+  /** Requests that are not for the model: attempted actions. */
   readonly stray: string[]
   close(): Promise<void>
 }
@@ -26,15 +27,15 @@ type Body = Record<string, unknown>
 
 interface Protocol {
   readonly path: RegExp
-  /** How many tool results the conversation holds; null when the request is not one of the conversation. */
+  /** The number of tool results so far; null if the request is not part of the conversation. */
   readonly results: (body: Body) => number | null
   readonly answer: (response: ServerResponse, calls: readonly ScriptedCall[], index: number, body: Body) => void
 }
 
-/** The next call, or several at once, from the tools that the agent offers; null ends the turn. */
+/** The next calls, chosen from the offered tools; null ends the turn. */
 export type ScriptedTurn = (tools: readonly string[], body: string) => ScriptedCall | readonly ScriptedCall[] | null
 
-/** Starts the server; of `script` that turn is next whose number is the number of results so far. */
+/** Starts the server; the number of results so far selects the turn of `script`. */
 export async function startModelServer(script: readonly ScriptedTurn[]): Promise<ModelServer> {
   const bodies: string[] = []
   const keys: string[] = []
@@ -70,9 +71,9 @@ export async function startModelServer(script: readonly ScriptedTurn[]): Promise
   }
 }
 
-/** The names of all tools that a request offers, whatever its protocol. */
+/** The names of all tools that a request offers, in any protocol. */
 function toolNames(body: Body): string[] {
-  // Today's Codex sends them as an item of the conversation.
+  // Current Codex sends them as an item of the conversation.
   const items = Array.isArray(body.input) ? (body.input as Body[]) : []
   const tools = [body, ...items.filter(({ type }) => type === 'additional_tools')].flatMap(
     (holder) => (holder.tools ?? []) as Body[],
@@ -97,7 +98,7 @@ const PROTOCOLS: readonly Protocol[] = [
   },
   {
     path: /\/chat\/completions(\?|$)/,
-    // Of its own calls: some agents put in more by themselves.
+    // Count only its own calls: some agents add others.
     results: (body) => (toolNames(body).length === 0 ? null : (body.messages as Body[]).filter(isOwnResult).length),
     answer: answerChat,
   },
@@ -178,7 +179,7 @@ function answerAnthropic(response: ServerResponse, calls: readonly ScriptedCall[
 function answerResponses(response: ServerResponse, calls: readonly ScriptedCall[], index: number): void {
   const id = `resp_${index}`
   const items = calls.map(({ tool, input }, at) => {
-    // `NAMESPACE.NAME`, where the agent offers tools in one.
+    // `NAMESPACE.NAME`, if the agent uses namespaces.
     const [name, namespace] = tool.split('.').reverse()
     const call = { call_id: `call_${index + at}`, name, ...(namespace !== undefined && { namespace }) }
     return 'CUSTOM' in input

@@ -1,4 +1,4 @@
-/** The settings of a host are not as they must be for its hooks to run. */
+/** A host's settings would prevent its hooks from running. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }

@@ -1,30 +1,30 @@
-/** How the tools of hosts become Cordon's: one row a tool; what has no row asks, with what its input names. */
+/** Maps hosts' tools to Cordon's: one row per tool; unknown tools ask, with everything their input names. */
 
 import { posix } from 'node:path'
-import type { HookCall } from '../../../agents/hook/judge.ts'
+import type { ForeignCall, HookCall } from '../../../agents/hook/judge.ts'
 import { mentionedPaths } from '../../../custom/walk.ts'
 import { type HookRequest, isObject, type Json, type Origin, optionalText, ProtocolError, text } from './host.ts'
-import { unknownTool } from './unknown-tool.ts'
+import { quoteIfNeeded } from './sandboxed-command.ts'
 
-/** Makes Cordon's calls of a tool's input. */
+/** Builds Cordon's calls from a tool's input. */
 export type ToolRow = (input: Json) => readonly HookCall[]
 export type ToolTable = Readonly<Record<string, ToolRow>>
 
-/** The calls of one tool by the table of its host. */
+/** The calls of one tool by its host's table. */
 export function callsOf(table: ToolTable, tool: string, input: Json): readonly HookCall[] {
   if (Object.hasOwn(table, tool)) return table[tool]!(input)
-  // A server's tool names what is the server's; its own rules are about that.
+  // A server's tool has its own rules, so names in its input are not judged.
   return /^mcp_/.test(tool) ? serverTool(tool, input) : unknownTool(tool, input)
 }
 
-/** Where what a tool gives comes from; from outside when no one can say. */
+/** The origin of a tool's result; outside if unknown. */
 export function originOf(table: ToolTable, tool: string, input: unknown): Origin {
   if (!Object.hasOwn(table, tool)) return 'outside'
   let calls: readonly HookCall[]
   try {
     calls = callsOf(table, tool, isObject(input) ? input : {})
   } catch {
-    // A tool of the host's own that is known by its name, only not what it was asked: its text has to stay as the files are.
+    // A known tool whose input is unknown: its text must stay as in the files.
     return 'project'
   }
   if (calls.some((one) => one.kind === 'foreign' || (one.kind === 'tool' && one.tool.startsWith('web'))))
@@ -33,30 +33,34 @@ export function originOf(table: ToolTable, tool: string, input: unknown): Origin
   return own ? 'agent' : 'project'
 }
 
-/** The shell command in a tool's input as it ran; null when the host does not say. */
+/** The shell command that ran, from a tool's input; null if unknown. */
 export function ranCommand(input: unknown): string | null {
   return isObject(input) && typeof input.command === 'string' ? input.command : null
 }
 
-/** Tools that give back what the agent wrote. */
 const WRITERS: ReadonlySet<string> = new Set(['write', 'edit', 'apply_patch'])
 
-/** A tool of which only the name counts, such as one of an MCP server: its level under [permission.tools] decides, else it asks. */
+/** A tool known only by name: its level under [permission.tools] decides, otherwise it asks. */
 export function foreign(tool: string): readonly HookCall[] {
   return [{ kind: 'foreign', tool }]
 }
 
-/** A tool of an MCP server: its name and arguments are judged by the rules for it. `named`: as `mcp__SERVER__TOOL`. */
+/** A tool of an MCP server, judged by name and arguments. `named`: as `mcp__SERVER__TOOL`. */
 export function serverTool(tool: string, given: Json, named: string = tool): readonly HookCall[] {
   return [{ kind: 'foreign', tool, given, named }]
 }
 
 const call = (tool: string, input: Json): readonly HookCall[] => [{ kind: 'tool', tool, input }]
 
-/** Talk between the agent and its host: nothing is touched. */
+/** Talk between the agent and its host, without effects. */
 export const nothing: ToolRow = () => []
 
-/** A shell command; the fields name the directory it starts in, and where there are several it must be right in all of them. */
+/** Rows of tools without effects, by their names. */
+export function inert(...names: readonly string[]): ToolTable {
+  return Object.fromEntries(names.flatMap((some) => some.split(' ')).map((name) => [name, nothing]))
+}
+
+/** A shell command; the fields name its start directory, and several must all be allowed. */
 export const shell =
   (...directories: readonly string[]): ToolRow =>
   (input) => {
@@ -67,25 +71,25 @@ export const shell =
     return places.length === 0 ? call('bash', given) : places.flatMap((cwd) => call('bash', { ...given, cwd }))
   }
 
-/** A file that is read. Hosts have renamed the field, and which one a version believes is not known: all that are there count. */
+/** Reads a file. Hosts renamed the field, and versions differ, so all present fields count. */
 export const reads =
   (...names: readonly string[]): ToolRow =>
   (input) =>
     given(input, names).flatMap((path) => call('read', { path }))
 
-/** A question to a language server about a file, which it reads. */
+/** A language server query about a file, which the server reads. */
 export const asksServer =
   (...names: readonly string[]): ToolRow =>
   (input) =>
     given(input, names).flatMap((path) => call('lsp', { path }))
 
-/** A file that is written as a whole. */
+/** Writes a whole file. */
 export const writes =
   (...names: readonly string[]): ToolRow =>
   (input) =>
     given(input, names).flatMap((path) => call('write', { path, content: '' }))
 
-/** A file that is changed in place, which shows parts of it too. */
+/** Edits a file in place, which also shows parts of it. */
 export const edits =
   (...names: readonly string[]): ToolRow =>
   (input) =>
@@ -96,7 +100,7 @@ export const lists =
   (input) =>
     given(input, names, '.').flatMap((path) => call('list', { path }))
 
-/** Names by a glob: what is listed is the directory that the glob starts in, which the glob itself can name. */
+/** Lists names by a glob, from the directory in which the glob starts. */
 export const globs =
   (...names: readonly string[]): ToolRow =>
   (input) =>
@@ -104,7 +108,7 @@ export const globs =
       call('glob', { pattern: '*', path: globStart(base, text(input, 'pattern')) }),
     )
 
-/** A search through contents: every file below is read. */
+/** Searches contents, so every file below is read. */
 export const searches =
   (...names: readonly string[]): ToolRow =>
   (input) => {
@@ -114,15 +118,14 @@ export const searches =
     )
   }
 
-/** Fields by which a search is held to some files. */
 const FILTERS: readonly string[] = ['glob', 'include', 'include_pattern']
 
-/** The calls of a search which its host holds to what the hook lets it read. */
+/** The calls of a search that its host restricts to files the hook allows. */
 export function narrowing(calls: readonly HookCall[]): readonly HookCall[] {
   return calls.map((call) => (call.kind === 'search' ? { ...call, narrows: true } : call))
 }
 
-/** A search of a host whose filter is one glob in a field: what it calls, and its input with less to read. */
+/** A search whose filter is one glob field: its calls, and its input with exclusions. */
 export function narrowedSearch(
   tools: ReadonlySet<string>,
   field: string,
@@ -134,20 +137,19 @@ export function narrowedSearch(
   return { calls: narrowing(calls), narrowed: (globs) => ({ ...given, [field]: allBut(globs) }) }
 }
 
-/** “All but these” as one glob. */
 function allBut(globs: readonly string[]): string {
   const bare = globs.map((glob) => glob.replace(/^\*\*\//, ''))
   return `!**/${bare.length === 1 ? bare[0] : `{${bare.join(',')}}`}`
 }
 
-/** Every one of these fields that is there; the fallback when none is, and without one that is an error. */
+/** Every field that is present; otherwise the fallback, and without one an error. */
 function given(input: Json, names: readonly string[], fallback?: string): readonly string[] {
   const found = names.flatMap((name) => optionalText(input, name) ?? [])
   if (found.length > 0) return found
   return fallback === undefined ? [text(input, ...names)] : [fallback]
 }
 
-/** Many files by globs, with their contents. */
+/** Reads many files by globs. */
 export const readsMany =
   (...names: readonly string[]): ToolRow =>
   (input) => {
@@ -162,7 +164,7 @@ export const readsMany =
     return globs.map((glob) => ({ kind: 'search', path: globStart('.', glob) }))
   }
 
-/** A patch in the form that agents write. Another form, or words before it, would be read differently by Cordon and by the host. */
+/** A patch in the form that agents write. Cordon and the host could read other forms differently. */
 export const patches =
   (...names: readonly string[]): ToolRow =>
   (input) =>
@@ -174,13 +176,13 @@ export const patches =
 
 export const fetches: ToolRow = (input) => call('webfetch', { url: text(input, 'url') })
 
-/** Pages that a prompt names; without any, no one can say what will be fetched. */
+/** Pages that a prompt names. Without any, nobody can know what will be fetched. */
 export const fetchesFromPrompt =
   (tool: string): ToolRow =>
   (input) => {
     const prompt = given(input, ['prompt', 'url']).join(' ')
     const named = [...prompt.matchAll(/https?:\/\/[^\s"'<>()[\]{}]+/gi)].map(([url]) => url)
-    // The host takes whole words: `https://good.example(@evil.example/` is a page of evil.example.
+    // The host splits at blanks only: `https://good.example(@evil.example/` is a page of evil.example.
     const words = prompt.split(/\s+/).filter((word) => /^https?:$/.test(URL.parse(word)?.protocol ?? ''))
     const urls = [...new Set([...named, ...words])]
     return urls.length === 0 ? foreign(tool) : urls.flatMap((url) => call('webfetch', { url }))
@@ -190,7 +192,7 @@ export const searchesWeb: ToolRow = (input) => call('websearch', { query: text(i
 export const delegates: ToolRow = () => call('task', { prompt: '' })
 export const loadsSkill: ToolRow = (input) => call('skill', { name: optionalText(input, 'skill', 'name') ?? '' })
 
-/** The same in a host that puts the files which the text of these fields mentions with `@` in its place: it reads them. */
+/** Also reads files that the text of these fields mentions with `@`, which the host inserts. */
 export const expanding =
   (row: ToolRow, ...names: readonly string[]): ToolRow =>
   (input) => [
@@ -200,7 +202,6 @@ export const expanding =
     ),
   ]
 
-/** The directory that a glob starts in: everything before its first special character. */
 function globStart(base: string, glob: string): string {
   if (glob.includes('{') && /\{[^}]*(\/|\.\.)/.test(glob)) {
     throw new ProtocolError('the glob has a path inside braces; write one glob for each')
@@ -211,4 +212,68 @@ function globStart(base: string, glob: string): string {
   if (rest.split('/').includes('..')) throw new ProtocolError('the glob goes up with ".." after a wildcard')
   if (directory.startsWith('/') || directory.startsWith('~')) return directory
   return directory === '' ? base : posix.join(base, directory)
+}
+
+type Actions = NonNullable<ForeignCall['actions']>
+
+/** Fields whose text is always a path or a command. */
+const PATH_FIELD = /(?:^|_)(?:paths?|files?|filenames?|dirs?|directory|directories|folders?|cwd|workdir)$/i
+const COMMAND_FIELD = /^(?:commands?|cmds?|shell_command|argv)$/i
+const PATH_TEXT = /^(?:~?\/|\.\.?\/|file:\/\/\/)[^\n\0]*$/
+const URL_TEXT = /^(?:https?|wss?):\/\//i
+const PATCH_TEXT = /^\s*\*\*\* Begin Patch[^\S\n]*\n/
+
+/** Words in the name of a tool that only reads; other tools may write. */
+const READER = /(?:^|_)(?:get|list|read|view|show|search|find|query|fetch|grep|glob)(?:_|$)/i
+const WRITER =
+  /(?:^|_)(?:write|edit|create|add|delete|remove|move|rename|update|set|put|patch|apply|replace|insert|save|run|exec)(?:_|$)/i
+
+/** More than any known tool names; longer inputs are not judged in part. */
+const MOST_TEXTS = 500
+
+/** The calls of an unknown tool: each path may be read or written, each command run and each address fetched. */
+function unknownTool(tool: string, input: Json): readonly HookCall[] {
+  const texts = textsOf(input)
+  if (texts.length > MOST_TEXTS) throw new ProtocolError(`the input of ${tool} is too long to be judged`)
+  const paths = new Set<string>()
+  const single: Actions[] = []
+  const patches: HookCall[] = []
+  for (const { field, text } of texts) {
+    if (PATCH_TEXT.test(text)) patches.push({ kind: 'tool', tool: 'apply_patch', input: { patch: text } })
+    else if (URL_TEXT.test(text)) single.push({ url: text })
+    else if (COMMAND_FIELD.test(field)) single.push({ command: text })
+    else if (text !== '' && (PATH_FIELD.test(camelToSnake(field)) || PATH_TEXT.test(text)))
+      paths.add(text.replace(/^file:\/\//, ''))
+  }
+  const named = [...paths]
+  const words = camelToSnake(tool.replace(/[^a-zA-Z0-9]+/g, '_'))
+  const touched: Actions =
+    READER.test(words) && !WRITER.test(words) ? { reads: named } : { reads: named, writes: named }
+  const actions: Actions[] = [...(named.length === 0 ? [] : [touched]), ...single]
+  return [
+    { kind: 'foreign', tool, isUnknown: true },
+    ...actions.map((actions) => ({ kind: 'foreign', tool, actions }) as const),
+    ...patches,
+  ]
+}
+
+interface NamedText {
+  readonly field: string
+  readonly text: string
+}
+
+/** Every text with its field. The words of a command are one text. */
+function textsOf(value: unknown, field = ''): readonly NamedText[] {
+  if (typeof value === 'string') return [{ field, text: value }]
+  if (Array.isArray(value)) {
+    const words = value.length > 0 && COMMAND_FIELD.test(field) && value.every((word) => typeof word === 'string')
+    if (!words) return value.flatMap((item) => textsOf(item, field))
+    // One command in words, or several commands: judge both.
+    return [...value.map((text) => ({ field, text })), { field, text: value.map(quoteIfNeeded).join(' ') }]
+  }
+  return isObject(value) ? Object.entries(value).flatMap(([name, item]) => textsOf(item, name)) : []
+}
+
+function camelToSnake(name: string): string {
+  return name.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
 }

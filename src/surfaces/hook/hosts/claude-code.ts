@@ -19,123 +19,84 @@ import {
 } from '../host/host.ts'
 import type { InstallPlace } from '../host/install-place.ts'
 import { composes, trims } from '../host/path-readings.ts'
-import {
-  asksServer,
-  callsOf,
-  delegates,
-  edits,
-  expanding,
-  fetches,
-  foreign,
-  globs,
-  lists,
-  loadsSkill,
-  narrowing,
-  nothing,
-  originOf,
-  ranCommand,
-  reads,
-  searches,
-  searchesWeb,
-  shell,
-  type ToolRow,
-  type ToolTable,
-  writes,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 import { claudeRules } from './claude-rules.ts'
 
-const TOOLS: ToolTable = {
-  Bash: shell(),
+const TOOLS: rows.ToolTable = {
+  Bash: rows.shell(),
   Monitor: watches,
-  Read: reads('file_path'),
-  NotebookRead: reads('notebook_path'),
-  Write: writes('file_path'),
-  Edit: edits('file_path'),
-  MultiEdit: edits('file_path'),
-  NotebookEdit: edits('notebook_path'),
-  Glob: globs('path'),
-  Grep: searches('path'),
-  LS: lists('path'),
-  LSP: asksServer('filePath', 'file_path'),
-  WebFetch: fetches,
-  WebSearch: searchesWeb,
+  Read: rows.reads('file_path'),
+  NotebookRead: rows.reads('notebook_path'),
+  Write: rows.writes('file_path'),
+  Edit: rows.edits('file_path'),
+  MultiEdit: rows.edits('file_path'),
+  NotebookEdit: rows.edits('notebook_path'),
+  Glob: rows.globs('path'),
+  Grep: rows.searches('path'),
+  LS: rows.lists('path'),
+  LSP: rows.asksServer('filePath', 'file_path'),
+  WebFetch: rows.fetches,
+  WebSearch: rows.searchesWeb,
   Task: startsAgent('Task'),
   Agent: startsAgent('Agent'),
-  Skill: expanding(loadsSkill, 'args'),
-  SlashCommand: expanding(runsSlash, 'command'),
-  TodoWrite: nothing,
-  TodoRead: nothing,
-  TaskCreate: nothing,
-  TaskGet: nothing,
-  TaskList: nothing,
-  TaskUpdate: nothing,
-  TaskOutput: nothing,
-  TaskStop: nothing,
-  BashOutput: nothing,
-  KillShell: nothing,
-  KillBash: nothing,
-  AskUserQuestion: nothing,
-  EnterPlanMode: nothing,
-  ExitPlanMode: nothing,
-  ToolSearch: nothing,
-  // What sub-agents, schedules and workflows do comes here as well, call by call.
+  Skill: rows.expanding(rows.loadsSkill, 'args'),
+  SlashCommand: rows.expanding(runsSlash, 'command'),
+  // Actions of sub-agents, schedules and workflows arrive here too, call by call.
   Workflow: runsWorkflow,
   ScheduleWakeup: schedules,
   CronCreate: schedules,
-  CronDelete: nothing,
-  CronList: nothing,
-  ListAgents: nothing,
-  SendMessage: expanding(delegates, 'message'),
-  TeamCreate: nothing,
-  TeamDelete: nothing,
-  ReportFindings: nothing,
-  EnterWorktree: nothing,
+  SendMessage: rows.expanding(rows.delegates, 'message'),
   ExitWorktree: leavesWorktree,
-  DeferredToolPlaceholder: nothing,
+  ...rows.inert(
+    'TodoWrite TodoRead TaskCreate TaskGet TaskList TaskUpdate TaskOutput TaskStop BashOutput KillShell KillBash',
+    'AskUserQuestion EnterPlanMode ExitPlanMode ToolSearch CronDelete CronList ListAgents TeamCreate TeamDelete',
+    'ReportFindings EnterWorktree DeferredToolPlaceholder',
+  ),
 }
 
-/** A sub-agent here, or in its own worktree. One that runs on a machine of somebody else takes the project there. */
-function startsAgent(tool: string): ToolRow {
+/** A sub-agent here or in its own worktree. A remote one takes the project to another machine. */
+function startsAgent(tool: string): rows.ToolRow {
   return (input) => {
     const where = optionalText(input, 'isolation')
-    return where === null || where === 'worktree' ? delegates(input) : [...delegates(input), ...foreign(tool)]
+    return where === null || where === 'worktree'
+      ? rows.delegates(input)
+      : [...rows.delegates(input), ...rows.foreign(tool)]
   }
 }
 
-/** Runs a command and watches its output, or a socket, which no rule can be held against. */
-function watches(input: Json): ReturnType<ToolRow> {
+/** Runs a command and watches its output, or a socket, which no rule covers. */
+function watches(input: Json): ReturnType<rows.ToolRow> {
   if (input.ws !== undefined && input.ws !== null) throw new ProtocolError('Monitor would open a WebSocket')
-  return shell()(input)
+  return rows.shell()(input)
 }
 
-/** `/name words`: a command of the project or the user, by name. */
-function runsSlash(input: Json): ReturnType<ToolRow> {
-  return loadsSkill({ name: text(input, 'command').trim().split(/\s/)[0]!.replace(/^\//, '') })
+/** `/name words`: a command of the project or the user. */
+function runsSlash(input: Json): ReturnType<rows.ToolRow> {
+  return rows.loadsSkill({ name: text(input, 'command').trim().split(/\s/)[0]!.replace(/^\//, '') })
 }
 
-/** A prompt that comes back later as if a person had typed it; one that outlives the session is not this agent's to set. */
-function schedules(input: Json): ReturnType<ToolRow> {
-  if (input.durable !== undefined && input.durable !== false) return foreign('CronCreate')
+/** A prompt for later. A durable one outlives the session, so this agent may not set it. */
+function schedules(input: Json): ReturnType<rows.ToolRow> {
+  if (input.durable !== undefined && input.durable !== false) return rows.foreign('CronCreate')
   const prompt = optionalText(input, 'prompt') ?? ''
   const slash = prompt.trimStart().startsWith('/') ? runsSlash({ command: prompt }) : []
-  return [...expanding(delegates, 'prompt')(input), ...slash]
+  return [...rows.expanding(rows.delegates, 'prompt')(input), ...slash]
 }
 
-/** A script that only starts sub-agents; one in a file is read. */
-function runsWorkflow(input: Json): ReturnType<ToolRow> {
+/** A script that only starts sub-agents; a script file is read. */
+function runsWorkflow(input: Json): ReturnType<rows.ToolRow> {
   const path = optionalText(input, 'scriptPath')
-  return [...delegates(input), ...(path === null ? [] : reads('scriptPath')(input))]
+  return [...rows.delegates(input), ...(path === null ? [] : rows.reads('scriptPath')(input))]
 }
 
-/** Changes that are thrown away are gone: no undo keeps them. */
-function leavesWorktree(input: Json): ReturnType<ToolRow> {
-  return input.discard_changes === undefined || input.discard_changes === false ? [] : foreign('ExitWorktree')
+/** Discarded changes are lost: undo does not keep them. */
+function leavesWorktree(input: Json): ReturnType<rows.ToolRow> {
+  return input.discard_changes === undefined || input.discard_changes === false ? [] : rows.foreign('ExitWorktree')
 }
 
-/** Tools whose input is a shell command. */
 const SHELLS: ReadonlySet<string> = new Set(['Bash', 'Monitor'])
 
-/** Modes in which a person sits in front of it and is asked; in the others an ask may be answered by no one. */
+/** Modes in which a person is asked; in others an ask may go unanswered. */
 const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 
 export const claudeCode: Host<'claude-code'> = {
@@ -146,7 +107,8 @@ export const claudeCode: Host<'claude-code'> = {
     remedy:
       'Claude Code’s own sandbox keeps Cordon from its records. Run `cordon install claude-code` again: it adds the wrapped form to sandbox.excludedCommands, since each such command is in Cordon’s sandbox.',
     isOn: isSandboxOn,
-    // By the command’s words it would ask about every wrapped one, and a lasting yes would be for all of them, those that write too.
+    // It would ask about every wrapped command by its words, and a lasting yes would cover all of them, including
+    // writes.
     isReadOnly: ({ permission_mode: mode }) => mode === 'plan',
   },
   ownFolders(input) {
@@ -157,7 +119,7 @@ export const claudeCode: Host<'claude-code'> = {
     return [join(project, session), join(temporary, 'tasks'), join(temporary, 'scratchpad')]
   },
   expands: {
-    // `MEMORY.md` is what it keeps for itself, in a folder that settings can name.
+    // `MEMORY.md` is its own memory, in a folder that settings can name.
     memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md', '.claude/rules/', 'MEMORY.md'],
     imports: true,
     texts: ['skills', 'commands', 'agents', 'output-styles', 'agent-memory', 'agent-memory-local'].map(
@@ -213,8 +175,8 @@ export const claudeCode: Host<'claude-code'> = {
         session: optionalText(input, 'session_id'),
         project: env.CLAUDE_PROJECT_DIR ?? null,
         value: input.tool_response ?? input.error,
-        origin: originOf(TOOLS, tool, input.tool_input),
-        command: SHELLS.has(tool) ? ranCommand(input.tool_input) : null,
+        origin: rows.originOf(TOOLS, tool, input.tool_input),
+        command: SHELLS.has(tool) ? rows.ranCommand(input.tool_input) : null,
         canReplace: true,
       }
     },
@@ -231,10 +193,7 @@ export const claudeCode: Host<'claude-code'> = {
       join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
     ]
     const file = (place: InstallPlace): string => files(place)[place.scope === 'project' ? 0 : 2]
-    const rows = groupedRows(
-      { ...PROMPT_EVENTS, PostToolUseFailure: 'result' },
-      { comments: false, check: checkClaude },
-    )
+    const put = groupedRows({ ...PROMPT_EVENTS, PostToolUseFailure: 'result' }, { comments: false, check: checkClaude })
     const call = testCall('PreToolUse', 'Bash')
     return {
       program: 'claude',
@@ -265,7 +224,7 @@ export const claudeCode: Host<'claude-code'> = {
       },
       file,
       edit: (text, commands, place, original) =>
-        withDenials(rows(text, commands, place, original), commands !== null, original, place.wrapper),
+        withDenials(put(text, commands, place, original), commands !== null, original, place.wrapper),
       missed:
         'Claude Code does not find a project’s hooks from a sub-directory outside git, nor with --setting-sources user',
       withoutHooks: {
@@ -294,7 +253,7 @@ export const claudeCode: Host<'claude-code'> = {
   },
 }
 
-/** Whether any of its settings switches its sandbox on; one that cannot be read may. */
+/** Whether any of its settings enables its sandbox; unreadable settings may. */
 function isSandboxOn({ machine: { home, env }, files }: HostSurroundings, root: string): boolean {
   const places = [env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), join(root, '.claude')]
   const own = places.flatMap((place) => ['settings.json', 'settings.local.json'].map((name) => join(place, name)))
@@ -312,19 +271,19 @@ function resultOutput({ tool_name, hook_event_name }: Json, { note, value }: Res
   return {
     hookEventName: hook_event_name,
     ...(note !== null && { additionalContext: note }),
-    // It takes another result only in the very shape of the first; older versions do so for servers' tools alone.
+    // It only accepts a replacement result in the same shape; older versions only for servers' tools.
     ...(value !== null && { updatedToolOutput: value }),
     ...(value !== null && String(tool_name).startsWith('mcp__') && { updatedMCPToolOutput: value }),
   }
 }
 
-/** `Grep` takes several globs between spaces, of which the last that matches counts. */
+/** `Grep` takes several globs between blanks, of which the last match counts. */
 function searchOf(tool: string, given: Json): Pick<HookRequest, 'calls' | 'narrowed'> {
-  const calls = callsOf(TOOLS, tool, given)
+  const calls = rows.callsOf(TOOLS, tool, given)
   if (tool !== 'Grep') return { calls }
   const glob = optionalText(given, 'glob')
   return {
-    calls: narrowing(calls),
+    calls: rows.narrowing(calls),
     narrowed: (globs) => ({ ...given, glob: [glob ?? [], globs.map((one) => `!${one}`)].flat().join(' ') }),
   }
 }

@@ -1,9 +1,9 @@
-/** Where Claude Code's own rules are: its settings, all of which count, and its command line. */
+/** Claude Code's own rules: its settings, all of which count, and its command line. */
 
 import { join, resolve } from 'node:path'
 import { flagValues, type OwnRules, type RulePlace } from '../host/host.ts'
 
-/** What no hook sees is denied by the host: `@file` in prompts, skills and memory files. Secrets by their names, and the places at home. */
+/** Denials that the host enforces for what no hook sees: `@file` in prompts, skills and memory files. */
 export const CLAUDE_DENIALS: readonly string[] = [
   ...['.env', '.env.local', '.env.*.local', '.env.production', '.env.development', '.env.staging', '*.key'],
   ...['id_rsa', 'id_ed25519', 'id_ecdsa', '.npmrc', '.pypirc', '.netrc', '.pgpass', '.git-credentials', '.htpasswd'],
@@ -30,14 +30,13 @@ export const claudeRules: OwnRules = {
     ),
     ...flagValues(at, '--disallowedTools', '--disallowed-tools').map((given) => ({
       from: '--disallowedTools',
-      // Several are between commas or blanks, outside of brackets.
+      // Several rules are separated by commas or blanks outside brackets.
       text: JSON.stringify({ permissions: { deny: given.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? [] } }),
     })),
   ],
   reader: async () => (await import('../../../agents/import/bracket-rules.ts')).claudeCommands,
 }
 
-/** Its settings, the nearest first. */
 function settingsOf({ folders, home, env }: RulePlace): readonly string[] {
   return [
     ...folders.flatMap((folder) => [

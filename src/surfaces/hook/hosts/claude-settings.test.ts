@@ -67,10 +67,10 @@ it.each(WRONGLY_TYPED)('%s: %j', async (key, wrong, right) => {
 })
 
 it.each([
-  ['a matcher that is no text', { matcher: 1, hooks: [] }],
+  ['a matcher that is not a text', { matcher: 1, hooks: [] }],
   ['hooks that are no list', { matcher: '*', hooks: {} }],
   ['a hook without a type', { matcher: '*', hooks: [{ command: 'x' }] }],
-  ['a row that is none', 'x'],
+  ['a row that is not an object', 'x'],
 ])('one malformed hook of somebody else takes ours along: %s', (_, row) => {
   const fine = { matcher: '*', hooks: [{ type: 'command', command: 'x' }] }
   expect(whyDropped({ hooks: { Stop: [fine] } })).toBeNull()

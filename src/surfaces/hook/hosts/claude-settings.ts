@@ -1,4 +1,4 @@
-/** Claude Code's settings: what makes it drop a file with all its hooks, and the denials of its own that are beside ours. */
+/** Claude Code's settings: errors that make it ignore a file with all hooks, and its own denials beside ours. */
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { NO_INLINE } from './claude-skill-shell.ts'
 
 type Kind = 'string' | 'number' | 'boolean' | 'object' | 'texts'
 
-/** Keys of which another type was seen to make version 2.1.325 drop the file, hooks and all, without a word. */
+/** Keys whose wrong type makes version 2.1.325 silently ignore the file, hooks included. */
 const TYPES: Readonly<Record<string, Kind>> = {
   model: 'string',
   apiKeyHelper: 'string',
@@ -46,7 +46,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
   texts: 'a list of texts',
 }
 
-/** Why Claude Code would not run the hooks of these settings; null when nothing speaks against it. */
+/** Why Claude Code would not run the hooks of these settings, or null. */
 export function whyDropped(settings: Json): string | null {
   if (settings.disableAllHooks === true) return '"disableAllHooks" is true, so no hook would run'
   for (const [key, kind] of Object.entries(TYPES)) {
@@ -76,7 +76,7 @@ function isA(kind: Kind, value: unknown): boolean {
   return typeof value === kind
 }
 
-/** One malformed hook of anybody's takes all of them along. */
+/** One malformed hook disables every hook of the file. */
 function whyMalformed(hooks: unknown): string | null {
   if (!isObject(hooks)) return '"hooks" is not an object'
   for (const [event, rows] of Object.entries(hooks)) {
@@ -95,7 +95,7 @@ function whyMalformed(hooks: unknown): string | null {
   return null
 }
 
-/** Claude Code's own denials beside the hook, for what it expands by itself, and what its sandbox leaves alone; what stood there before stays. */
+/** Adds Claude Code's own denials for what it expands itself, and sandbox exemptions; existing rules stay. */
 export function withDenials(text: string, install: boolean, original: string | null, wrapper: string): string {
   const lists: readonly (readonly [readonly string[], readonly string[]])[] = [
     [['permissions', 'deny'], CLAUDE_DENIALS],
@@ -124,14 +124,13 @@ export function withDenials(text: string, install: boolean, original: string | n
   return withoutValue(unlisted, [NO_INLINE], stays)
 }
 
-/** The list at a path of two names; empty when there is none. */
 function textsAt(settings: Json, [table = '', key = '']: readonly string[]): readonly unknown[] {
   const inner = settings[table]
   const list = isObject(inner) ? inner[key] : null
   return Array.isArray(list) ? list : []
 }
 
-/** What in any of its settings keeps our hook, which is in `own`, from running. */
+/** What disables our hook (in `own`) in any of its settings. */
 export function claudeHooksOff(
   files: readonly string[],
   own: string,
@@ -152,7 +151,7 @@ export function claudeHooksOff(
   return null
 }
 
-/** What the process that runs the machine has set for its users. */
+/** Managed settings that an administrator set for all users. */
 function managedSettings(): readonly string[] {
   const folder = '/etc/claude-code'
   const parts = join(folder, 'managed-settings.d')

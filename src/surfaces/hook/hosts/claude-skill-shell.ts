@@ -1,18 +1,18 @@
-/** Whether Claude Code's settings let skills and commands run programs, and which file of a project says so against its person. */
+/** Whether Claude Code's settings let skills run programs, and which project file overrides its person. */
 
 import { dirname, join } from 'node:path'
 import type { InlineSetting } from '../../../agents/hook/inline.ts'
 import { type HostSurroundings, isObject } from '../host/host.ts'
 
-/** Commands in skills and commands are not run by the host itself. */
+/** Disables commands in skills and commands in the host itself. */
 export const NO_INLINE = 'disableSkillShellExecution'
 
 const MANAGED = '/etc/claude-code/managed-settings.json'
 
-/** What counts in a project or in a folder of it: of these files the last that says anything. */
+/** The setting that applies in a project or a folder of it: the last of these files that has one. */
 export function skillShell(at: HostSurroundings, root: string, cwd: string): InlineSetting {
   const { home, env } = at.machine
-  // Both: a project's own settings can name the second.
+  // Both folders: a project's own settings can name the second.
   const user = [join(home, '.claude'), ...(env.CLAUDE_CONFIG_DIR ? [env.CLAUDE_CONFIG_DIR] : [])].map((folder) =>
     join(folder, 'settings.json'),
   )
@@ -27,12 +27,12 @@ export function skillShell(at: HostSurroundings, root: string, cwd: string): Inl
     if (last === undefined) return { kind: 'open' }
     if (last.value) return { kind: 'held' }
     const isAgainst = said.some(({ value }) => value)
-    return isAgainst ? { kind: 'taken back', file: last.file, line: `"${NO_INLINE}": false` } : { kind: 'open' }
+    return isAgainst ? { kind: 'overridden', file: last.file, line: `"${NO_INLINE}": false` } : { kind: 'open' }
   })
-  return (['taken back', 'open', 'held'] as const).flatMap((kind) => settings.filter((one) => one.kind === kind))[0]!
+  return (['overridden', 'open', 'held'] as const).flatMap((kind) => settings.filter((one) => one.kind === kind))[0]!
 }
 
-/** What a file says; null where it says nothing. One that cannot be understood and has the word in it may say anything. */
+/** A file's setting, or null. A file that mentions the key but cannot be parsed may say anything. */
 function saidIn(file: string, { files }: HostSurroundings): boolean | null {
   if (!files.exists(file)) return null
   let text = NO_INLINE

@@ -1,16 +1,15 @@
-/** What Cline writes down of a session while it goes on: in which mode its person last said something. */
+/** Reads Cline's session record: in which mode its person last wrote something. */
 
 import { join } from 'node:path'
 import { type HostSurroundings, isObject, type Json } from '../host/host.ts'
 import { onceWritten } from '../host/record-file.ts'
 
-/** So much of a record is read, and a longer one says nothing. */
 const MAX_RECORD = 64 * 1024 * 1024
 
 /** Modes in which a command may write to the project. */
 const ACTING: ReadonlySet<unknown> = new Set(['act', 'yolo'])
 
-/** Whether the person lets this turn change things. Where the record does not say so, they do not. */
+/** Whether this turn may change things; false if the record does not say. */
 export async function isActing(input: Json, { machine: { home, env }, files }: HostSurroundings): Promise<boolean> {
   const { rootSessionId: id } = isObject(input.sessionContext) ? input.sessionContext : {}
   if (typeof id !== 'string' || !/^[\w-]+$/.test(id)) return false
@@ -22,7 +21,7 @@ export async function isActing(input: Json, { machine: { home, env }, files }: H
       const record = JSON.parse(files.readText(path, MAX_RECORD)) as Json
       return holdsCall(record, input) ? modeOf(record) : 'behind'
     } catch {
-      // It is written anew each time.
+      // The record is rewritten each time.
       return 'behind'
     }
   })
@@ -42,19 +41,21 @@ function partsOf(record: Json, role: string): readonly (readonly Part[])[] {
     .map(({ content }) => (Array.isArray(content) ? content : [{ type: 'text', text: content }]))
 }
 
-/** Whether the record has come to this call. Those of a sub-agent stand elsewhere, and come after the call that began it. */
+/**
+ * Whether the record includes this call. Sub-agents' calls are recorded elsewhere, after the call that started them.
+ */
 function holdsCall(record: Json, { parent_agent_id: parent, tool_call: call }: Json): boolean {
   if (typeof parent === 'string' || !isObject(call)) return true
   const last = partsOf(record, 'assistant').at(-1) ?? []
   return last.some(({ type, id }) => type === 'tool_use' && id === call.id)
 }
 
-/** What is in its own words for a model that plans. */
+/** Cline's own words to a planning model. */
 const PLANS = 'You are in Plan mode.'
 
-/** The mode of what the person said last. A command of theirs carries none, and there the model's orders tell. */
+/** The mode of the person's last message. Slash commands have none, so there the model's instructions decide. */
 function modeOf(record: Json): string | null {
-  // What tools gave has the role of a user as well, and can hold any text.
+  // Tool results also have the role of a user, and can contain any text.
   const said = partsOf(record, 'user').filter((parts) => parts.every(({ type }) => type === 'text'))
   const last = said.map(([first]) => String(first?.text)).findLast((text) => /^<user_(?:input|command)\b/.test(text))
   if (!last?.startsWith('<user_command')) return /^<user_input mode="(\w+)">/.exec(last ?? '')?.[1] ?? null

@@ -1,43 +1,33 @@
-/** Cline's CLI: a hook is a program called `PreToolUse`, which takes a call by `cancel` and another input by `overrideInput`. */
+/**
+ * Cline's CLI: a hook is a program called `PreToolUse`; it stops a call by `cancel` and rewrites by `overrideInput`.
+ */
 
 import { join } from 'node:path'
 import { type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
 import type { InstallPlace } from '../host/install-place.ts'
 import { composes, trims } from '../host/path-readings.ts'
 import { quote } from '../host/sandboxed-command.ts'
-import {
-  callsOf,
-  delegates,
-  edits,
-  fetches,
-  nothing,
-  originOf,
-  reads,
-  shell,
-  type ToolRow,
-  type ToolTable,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 
-const TOOLS: ToolTable = {
-  run_commands: (input) => shell()({ command: joined(input) }),
-  read_files: each('files', reads('path')),
+const TOOLS: rows.ToolTable = {
+  run_commands: (input) => rows.shell()({ command: joined(input) }),
+  read_files: each('files', rows.reads('path')),
   search_codebase: () => [{ kind: 'search', path: '.' }],
-  editor: edits('path'),
-  fetch_web_content: each('requests', fetches),
-  ask_question: nothing,
-  // What they do comes here as well.
-  spawn_agent: delegates,
-  team_spawn_teammate: delegates,
-  team_run_task: delegates,
+  editor: rows.edits('path'),
+  fetch_web_content: each('requests', rows.fetches),
+  ask_question: rows.nothing,
+  // Their actions arrive here as well.
+  spawn_agent: rows.delegates,
+  team_spawn_teammate: rows.delegates,
+  team_run_task: rows.delegates,
   ...Object.fromEntries(
     ['shutdown_teammate', 'status', 'task', 'cancel_run', 'list_runs', 'await_runs', 'send_message', 'broadcast']
       .concat(['read_mailbox', 'mission_log', 'cleanup', 'create_outcome', 'attach_outcome_fragment'])
       .concat(['review_outcome_fragment', 'finalize_outcome', 'list_outcomes'])
-      .map((name) => [`team_${name}`, nothing]),
+      .map((name) => [`team_${name}`, rows.nothing]),
   ),
 }
 
-/** Several commands are one after the other. */
 function joined(input: Json): string {
   const { commands } = input
   const list = typeof commands === 'string' ? [commands] : commands
@@ -46,8 +36,7 @@ function joined(input: Json): string {
   return list.join('\n')
 }
 
-/** A list of inputs, each of its own. */
-function each(name: string, row: ToolRow): ToolRow {
+function each(name: string, row: rows.ToolRow): rows.ToolRow {
   return (input) => {
     const list = input[name]
     if (!Array.isArray(list) || !list.every(isObject)) throw new ProtocolError(`"${name}" is not a list of objects`)
@@ -55,13 +44,13 @@ function each(name: string, row: ToolRow): ToolRow {
   }
 }
 
-/** It is a program of Bun's, which takes these into its environment before anything else, whatever they set. */
+/** Bun loads these files into its environment first, whatever they set. */
 const ENVIRONMENT: readonly string[] = ['', '.development', '.production', '.test'].flatMap((mode) => [
   `.env${mode}`,
   `.env${mode}.local`,
 ])
 
-/** Variables by which a file of them runs code. */
+/** Variables that make programs run code. */
 const RUNNING = ['LD_PRELOAD', 'LD_LIBRARY_PATH', 'LD_AUDIT', 'BASH_ENV', 'NODE_OPTIONS', 'PATH']
 
 export const cline: Host<'cline'> = {
@@ -70,13 +59,13 @@ export const cline: Host<'cline'> = {
   environment: ENVIRONMENT,
   ownSandbox: {
     remedy: 'Leave plan mode for what has to be written down.',
-    // In plan mode it goes by a command’s words, and in our wrapper finds none that writes.
+    // In plan mode it judges a command’s words, and finds no write in our wrapper.
     isReadOnly: async (input, at) => {
       const { isActing } = await import('./cline-record.ts')
       return !(await isActing(input, at))
     },
   },
-  // It has no hook that holds back what its person says, so its calls are stopped.
+  // No hook can hold back its person's words, so its calls are stopped.
   expands: {
     memory: ['AGENTS.md', '.clinerules', '.clinerules/', '.cline/rules/'],
     imports: false,
@@ -92,7 +81,7 @@ export const cline: Host<'cline'> = {
     return {
       tool,
       given,
-      calls: callsOf(TOOLS, tool, given),
+      calls: rows.callsOf(TOOLS, tool, given),
       session: optionalText(input, 'taskId'),
       cwd: project,
       project,
@@ -111,7 +100,8 @@ export const cline: Host<'cline'> = {
       case 'sandboxed':
         return JSON.stringify({ cancel: false, overrideInput: outcome.input })
       case 'deny':
-        // A cancelled call ends the whole task; a command can fail instead, and say why. Another hook could undo that, and not a cancel.
+        // A cancelled call ends the whole task; a failing command can give a reason. Another hook could override the
+        // rewrite, but not a cancel.
         return request.command === null || outcome.final
           ? JSON.stringify({ cancel: true, errorMessage: outcome.reason })
           : JSON.stringify({
@@ -133,7 +123,7 @@ export const cline: Host<'cline'> = {
         session: optionalText(input, 'taskId'),
         project: rootOf(input),
         value: result.output,
-        origin: originOf(TOOLS, tool, result.input),
+        origin: rows.originOf(TOOLS, tool, result.input),
         command: ranCommands(result.input),
         canReplace: false,
       }
@@ -179,7 +169,7 @@ export const cline: Host<'cline'> = {
         env: (_, folder) => ({
           CLINE_PROVIDER_SETTINGS_PATH: join(folder, 'providers.json'),
           CLINE_SESSION_DATA_DIR: join(folder, 'sessions'),
-          // In this process, not in the one that it leaves running for all of them.
+          // Run in this process, not in the background process that it shares.
           CLINE_SESSION_BACKEND_MODE: 'local',
         }),
         files: (port) => ({
@@ -211,7 +201,7 @@ const PROGRAM_MARK = '# Written by cordon install; cordon install cline --uninst
 const UNJUDGED =
   'cordon: the call could not be judged, so it was blocked; cordon doctor says why. If Cordon was removed, delete its hooks from the settings of cline.'
 
-/** Cline runs a file, takes only its JSON for a block, and every exit code for an allow: what fails says `otherwise` itself. */
+/** Cline runs a file, reads only its JSON, and takes every exit code as an allow: failures print `otherwise`. */
 function programOf(command: string, otherwise: Json): string {
   const script = `out=$(${command}\n) && [ -n "$out" ] && printf %s "$out" || printf %s ${quote(JSON.stringify(otherwise))}`
   return `#!/bin/sh\n${PROGRAM_MARK}\n${script}\n`
@@ -222,10 +212,10 @@ function isProgram(text: string): boolean {
   return text.includes(PROGRAM_MARK)
 }
 
-/** A denied command that prints why, in the very form that is in its place. */
+/** A denied command that prints the reason, in exactly the form of the rewrite. */
 const REFUSAL = /^printf '%s\\n' '(?:[^'\\]|'\\['\\]')*' >&2; exit 126$/
 
-/** The commands that ran, as one; null where what ran is our own refusal. */
+/** The commands that ran, as one; null if our own refusal ran. */
 function ranCommands(input: unknown): string | null {
   if (!isObject(input) || input.commands === undefined) return null
   const text = joined(input)

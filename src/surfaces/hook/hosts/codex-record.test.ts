@@ -21,7 +21,7 @@ const result = (bytes: number) => ({
 const KB = 1024
 
 const ROWS: readonly [note: string, lines: readonly object[], readOnly: boolean, start: string | null][] = [
-  ['the turn stands in the last piece', [meta(), turn('t', 'danger-full-access'), result(10)], false, '/work'],
+  ['the turn is in the last piece', [meta(), turn('t', 'danger-full-access'), result(10)], false, '/work'],
   ['the last word about a turn counts', [meta(), turn('t', 'workspace-write'), turn('t', 'read-only')], true, '/work'],
   ['another turn says nothing', [meta(), turn('t', 'workspace-write'), turn('u', 'read-only')], false, '/work'],
   ['no turn is read-only', [meta(), turn('u', 'workspace-write')], true, '/work'],
@@ -39,7 +39,7 @@ const ROWS: readonly [note: string, lines: readonly object[], readOnly: boolean,
     '/work',
   ],
   ['the first line is longer than a piece', [meta('y'.repeat(300 * KB)), turn('t', 'workspace-write')], false, '/work'],
-  ['the first line is no session’s', [turn('t', 'workspace-write')], false, null],
+  ['the first line is not a session’s', [turn('t', 'workspace-write')], false, null],
 ]
 
 it.each(ROWS)('%s', (_, lines, readOnly, start) => {

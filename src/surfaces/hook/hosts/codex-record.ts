@@ -1,12 +1,11 @@
-/** What Codex writes down of a session while it goes on: where it was started, and what its own sandbox lets the turn do. */
+/** Reads Codex's session record: its start directory, and what its own sandbox lets the turn do. */
 
 import { isObject, type Json, recordOf } from '../host/host.ts'
 import { firstLine, linesWith, piecesFromEnd, withRecord } from '../host/record-file.ts'
 
-/** Turns are long: this much of the record is looked through for the beginning of the one that goes on. */
 const MAX_LOOKED = 64 * 1024 * 1024
 
-/** Where a session was started; null when no one can say. */
+/** The start directory of a session, or null. */
 export function startDirectory(input: Json): string | null {
   const path = recordOf(input)
   if (path === null) return null
@@ -15,10 +14,9 @@ export function startDirectory(input: Json): string | null {
   return typeof line.payload.cwd === 'string' ? line.payload.cwd : null
 }
 
-/** Modes of Codex's sandbox in which a command may write to the project. */
 const WRITING: ReadonlySet<unknown> = new Set(['workspace-write', 'danger-full-access', 'external-sandbox'])
 
-/** Whether Codex would have this turn's commands write nothing; so it is as well where its record does not say. */
+/** Whether Codex would deny this turn's commands writes; true if its record does not say. */
 export function isReadOnlyTurn(input: Json): boolean {
   const path = recordOf(input)
   if (path === null) return true
@@ -30,7 +28,7 @@ export function isReadOnlyTurn(input: Json): boolean {
   }
 }
 
-/** The sandbox of a turn, from the last line that says one; the lines are read from the end. */
+/** The sandbox of a turn, from the last line that names one. */
 function lastPolicy(fd: number, turn: unknown): Json | null {
   for (const piece of piecesFromEnd(fd, MAX_LOOKED)) {
     for (const text of linesWith(piece, '"turn_context"')) {

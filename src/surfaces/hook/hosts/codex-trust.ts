@@ -1,4 +1,4 @@
-/** Codex skips a hook that it does not trust, without a word: asks Codex itself for key and hash, and writes them down. */
+/** Codex silently skips hooks that it does not trust: asks Codex for key and hash, and writes them down. */
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export interface CodexHook {
   readonly enabled: boolean
 }
 
-/** Whether Codex says that it loads and trusts the hook in this file. */
+/** Whether Codex reports the hook in this file as loaded and trusted. */
 export async function asked(codex: string, place: InstallPlace, file: string): Promise<SelfTest> {
   const ours = ownHooks(await askCodex(codex, place.root, place.env), place, file)
   if (ours.length === 0) return { ok: false, detail: 'Codex does not load the hook' }
@@ -29,7 +29,7 @@ export async function asked(codex: string, place: InstallPlace, file: string): P
   return { ok: true, detail: 'Codex says that it trusts the hook' }
 }
 
-/** Codex runs a hook only with its hash in its own configuration, and a project's only in a trusted project. */
+/** Codex requires a hook's hash in its configuration, and a trusted project for project hooks. */
 export async function* trusted(
   codex: string | null,
   place: InstallPlace,
@@ -55,7 +55,7 @@ export async function* trusted(
   yield step(ours.map(({ key, hash }) => [`hooks.state.${tomlText(key)}`, 'trusted_hash', hash]))
 }
 
-/** The new text of a TOML file, which must be TOML as well: a table can be written in ways that a line more would double. */
+/** The new text of a TOML file, checked: tables can be written in ways that another line would duplicate. */
 function checkedToml(path: string, before: string, after: string): string {
   const isToml = (text: string): boolean => {
     try {
@@ -71,13 +71,13 @@ function checkedToml(path: string, before: string, after: string): string {
   })
 }
 
-/** Those of the hooks that Codex knows which are the very ones we install: a project can bring some that only look like them. */
+/** Codex's hooks that are exactly the ones we install: a project can contain look-alikes. */
 export function ownHooks(hooks: readonly CodexHook[], place: InstallPlace, file: string): readonly CodexHook[] {
   const commands = [hookCommand, resultCommand].map((line) => line('codex', hookRoot(place), place.cordon))
   return hooks.filter(({ key, command }) => key.startsWith(`${file}:`) && commands.includes(command))
 }
 
-/** Hooks that look like ours, as this Codex sees them in a project. Rejects when Codex cannot be asked. */
+/** Hooks like ours that this Codex sees in a project. Rejects if Codex cannot be asked. */
 async function askCodex(codex: string, root: string, env: NodeJS.ProcessEnv): Promise<readonly CodexHook[]> {
   const child = spawn(codex, ['app-server'], { cwd: root, env, stdio: ['pipe', 'pipe', 'ignore'] })
   const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
@@ -96,7 +96,7 @@ async function askCodex(codex: string, root: string, env: NodeJS.ProcessEnv): Pr
   }
 }
 
-/** Waits for the answer with an id; rejects when the process ends first. */
+/** Waits for the answer with an id; rejects if the process ends first. */
 function answersOf(child: ReturnType<typeof spawn>): (id: number) => Promise<Json> {
   const known = new Map<number, Json>()
   const waiting = new Map<number, { resolve: (answer: Json) => void; reject: (error: Error) => void }>()

@@ -4,61 +4,45 @@ import { join } from 'node:path'
 import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from '../host/host.ts'
 import type { InstallPlace } from '../host/install-place.ts'
 import { trims } from '../host/path-readings.ts'
-import {
-  callsOf,
-  delegates,
-  nothing,
-  originOf,
-  patches,
-  ranCommand,
-  reads,
-  shell,
-  type ToolRow,
-  type ToolTable,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 import { isReadOnlyTurn } from './codex-record.ts'
 import { CODEX_RULES, codexHome, codexRuleFolders, codexRules, isCodexRules } from './codex-rules.ts'
 
-/** What goes to another agent beside the words: images and skills are read from where `path` says. */
-const handsOver: ToolRow = (input) => {
+/** Input for another agent: images and skills are read from `path`. */
+const handsOver: rows.ToolRow = (input) => {
   const { items = [] } = input
   if (!Array.isArray(items) || !items.every(isObject)) throw new ProtocolError('"items" is not a list of objects')
-  return [...delegates(input), ...items.filter((item) => item.path !== undefined).flatMap(reads('path'))]
+  return [...rows.delegates(input), ...items.filter((item) => item.path !== undefined).flatMap(rows.reads('path'))]
 }
 
-/** Tools of sub-agents. What they do comes here as well. */
-const AGENTS: ToolTable = {
+/** Tools of sub-agents, whose actions arrive here as well. */
+const AGENTS: rows.ToolTable = {
   spawn_agent: handsOver,
   send_input: handsOver,
   send_message: handsOver,
   followup_task: handsOver,
-  resume_agent: nothing,
-  wait_agent: nothing,
-  close_agent: nothing,
-  interrupt_agent: nothing,
-  list_agents: nothing,
+  resume_agent: rows.nothing,
+  wait_agent: rows.nothing,
+  close_agent: rows.nothing,
+  interrupt_agent: rows.nothing,
+  list_agents: rows.nothing,
 }
 
-/** Tools of a namespace come under both names in one word. */
-function inNamespace(namespace: string, table: ToolTable): ToolTable {
+function inNamespace(namespace: string, table: rows.ToolTable): rows.ToolTable {
   return Object.fromEntries(Object.entries(table).map(([name, row]) => [`${namespace}${name}`, row]))
 }
 
-const TOOLS: ToolTable = {
-  Bash: shell(),
-  apply_patch: patches('command', 'input', 'patch'),
-  view_image: reads('path'),
-  update_plan: nothing,
-  request_user_input: nothing,
-  request_user_input_async: nothing,
+const TOOLS: rows.ToolTable = {
+  Bash: rows.shell(),
+  apply_patch: rows.patches('command', 'input', 'patch'),
+  view_image: rows.reads('path'),
   ...AGENTS,
   ...inNamespace('collaboration', AGENTS),
-  ...inNamespace('clock', { curr_time: nothing, sleep: nothing }),
-  list_mcp_resources: nothing,
-  list_mcp_resource_templates: nothing,
-  get_goal: nothing,
-  create_goal: nothing,
-  update_goal: nothing,
+  ...inNamespace('clock', { curr_time: rows.nothing, sleep: rows.nothing }),
+  ...rows.inert(
+    'update_plan request_user_input request_user_input_async list_mcp_resources list_mcp_resource_templates',
+    'get_goal create_goal update_goal',
+  ),
 }
 
 export const codex: Host<'codex'> = {
@@ -69,7 +53,7 @@ export const codex: Host<'codex'> = {
   ownSandbox: {
     remedy:
       'Codex’s own sandbox keeps Cordon from its records. Run `cordon install codex` again: it has Codex leave wrapped commands alone, since each is in Cordon’s sandbox.',
-    // Without the rules of ours its own sandbox is around the command, and holds it.
+    // Without our rules, its own sandbox contains the command.
     isReadOnly: (input, { machine, files }, root) =>
       [codexHome(machine), join(root, '.codex')].some((place) => files.exists(join(place, CODEX_RULES))) &&
       isReadOnlyTurn(input),
@@ -89,10 +73,10 @@ export const codex: Host<'codex'> = {
     return {
       tool,
       given,
-      calls: callsOf(TOOLS, tool, given),
+      calls: rows.callsOf(TOOLS, tool, given),
       session: optionalText(input, 'session_id'),
       cwd: text(input, 'cwd'),
-      // The working directory is the call's own, so it says nothing about the project; the session's record does.
+      // The working directory is the call's own; the session's record names the project.
       project: null,
       command:
         tool === 'Bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
@@ -138,12 +122,12 @@ export const codex: Host<'codex'> = {
         session: optionalText(input, 'session_id'),
         project: null,
         value: input.tool_response,
-        origin: originOf(TOOLS, tool, input.tool_input),
-        command: tool === 'Bash' ? ranCommand(input.tool_input) : null,
+        origin: rows.originOf(TOOLS, tool, input.tool_input),
+        command: tool === 'Bash' ? rows.ranCommand(input.tool_input) : null,
         canReplace: true,
       }
     },
-    // The reason of a block is instead of the result; one with an unknown field is not read at all.
+    // The reason of a block replaces the result; an answer with an unknown field is ignored.
     answer: (_, { note, value }) =>
       JSON.stringify({
         ...(value !== null && { decision: 'block', reason: typeof value === 'string' ? value : JSON.stringify(value) }),

@@ -39,7 +39,7 @@ const acts = (more: Readonly<Record<string, unknown>> = {}, env: Record<string, 
   isActing({ sessionId: ID, toolName: 'bash', timestamp: Date.now(), ...more }, { home, env })
 
 it.each([
-  ['it was never told otherwise', [START, turn(), CALL], true],
+  ['its mode was never changed', [START, turn(), CALL], true],
   ['it plans', [START, mode('plan'), turn(), CALL], false],
   ['it was let go', [START, mode('plan'), mode('interactive'), turn(), CALL], true],
   ['it goes on by itself', [mode('autopilot'), turn(), CALL], true],
@@ -48,8 +48,8 @@ it.each([
   ['a mode that nobody knows', [mode('careful'), turn(), CALL], false],
   ['no mode', [mode(null), turn(), CALL], false],
   ['a sub-agent’s own mode', [mode('plan'), mode('interactive', SUB), turn(), CALL], false],
-  ['what is said of it is no mode', [mode('plan'), said(line(mode('interactive'))), turn(), CALL], false],
-  ['a line that is no JSON', [mode('plan'), '{"type":"session.mode_changed"\n', turn(), CALL], false],
+  ['a quoted mode line is not a mode', [mode('plan'), said(line(mode('interactive'))), turn(), CALL], false],
+  ['a line that is not JSON', [mode('plan'), '{"type":"session.mode_changed"\n', turn(), CALL], false],
   [
     'long before the call',
     [mode('plan'), ...Array.from({ length: 40 }, () => said('x'.repeat(70_000))), turn(), CALL],
@@ -88,7 +88,7 @@ it.each([
   expect(await acts({ sessionId: DEEP, agentId: DEEP, parentAgentId: SUB })).toBe(expected)
 })
 
-it.each([['../x'], [null], [7]])('a session that is no name only reads: %j', async (sessionId) => {
+it.each([['../x'], [null], [7]])('an invalid session name only reads: %j', async (sessionId) => {
   write([START, turn(), CALL])
   expect(await acts({ sessionId })).toBe(false)
 })

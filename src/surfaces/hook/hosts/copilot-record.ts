@@ -1,4 +1,4 @@
-/** What Copilot CLI writes down of a session while it goes on: whether it plans, which is a mode of the whole session and of its sub-agents. */
+/** Reads Copilot CLI's session record: whether the session, with its sub-agents, plans. */
 
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,13 +6,13 @@ import type { Machine } from '../../../system/machine.ts'
 import { isObject, type Json, sessionName } from '../host/host.ts'
 import { onceWritten, piecesFromEnd, withRecord } from '../host/record-file.ts'
 
-/** So much of a record is looked through; in a longer one without a word about its mode no one acts. */
+/** How much of a record to search; longer records without a mode count as planning. */
 const MAX_LOOKED = 256 * 1024 * 1024
 
 /** Modes in which a command may write to the project. */
 const ACTING: ReadonlySet<unknown> = new Set(['interactive', 'autopilot'])
 
-/** Whether the session of this call may change things. Where its record does not say so in time, it may not. */
+/** Whether the call's session may change things; false if its record does not say so in time. */
 export async function isActing(input: Json, machine: Pick<Machine, 'home' | 'env'>): Promise<boolean> {
   if (nameOf(input.sessionId) === null) return false
   const folder = join(machine.env.COPILOT_HOME || join(machine.home, '.copilot'), 'session-state')
@@ -26,7 +26,7 @@ export async function isActing(input: Json, machine: Pick<Machine, 'home' | 'env
 
 const nameOf = (id: unknown): string | null => sessionName({ session_id: id })
 
-/** Records that can be the call's. A sub-agent's calls are in that of the session; below another one, its host does not say which that is. */
+/** Records that may be the call's: the session's, or, for nested sub-agents, any. */
 function recordsFor({ sessionId, parentAgentId, timestamp }: Json, folder: string): readonly string[] {
   const written = (name: string): number =>
     statSync(join(folder, name, RECORD), { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY
@@ -43,12 +43,12 @@ function recordsFor({ sessionId, parentAgentId, timestamp }: Json, folder: strin
 }
 
 const RECORD = 'events.jsonl'
-/** A file's time can be older than the clock, by a tick of the kernel's. */
+/** A file's time can be older than the clock by a kernel tick. */
 const CLOCK_MS = 1000
 
 const MODE_CHANGED = 'session.mode_changed'
 
-/** The mode in which the call was made; null while the record is behind the call, or is another's. */
+/** The mode of the call; null if the record does not include the call. */
 function modeOf(path: string, input: Json): string | null {
   try {
     return withRecord(path, (fd) => {
@@ -56,14 +56,14 @@ function modeOf(path: string, input: Json): string | null {
       let began = false
       const ended = new Set<unknown>()
       for (const piece of piecesFromEnd(fd, MAX_LOOKED)) {
-        // Only the mode is sought now, and most of a record has no word of it.
+        // Only the mode is missing now, and most pieces do not mention it.
         if (began && !piece.includes(MODE_CHANGED)) continue
         for (const { type, agentId, data } of eventsFromEnd(piece)) {
-          // A sub-agent has its own mode, which lets it do nothing that the session's does not.
+          // A sub-agent's own mode allows no more than the session's.
           if (type === MODE_CHANGED && agentId === undefined) mode ??= String(data.newMode)
           if (type === 'hook.end') ended.add(data.hookInvocationId)
           if (type === 'hook.start') began ||= !ended.has(data.hookInvocationId) && isCall(data, input)
-          // What the agent called before this turn is not a call that goes on.
+          // Calls before this turn have ended.
           if (type === 'assistant.turn_start' && agentId === input.agentId && !began) return null
         }
         if (began && mode !== null) return mode
@@ -77,7 +77,6 @@ function modeOf(path: string, input: Json): string | null {
 
 const KNOWN = /"(?:session\.mode_changed|hook\.start|hook\.end|assistant\.turn_start)"/
 
-/** Events that tell something, the last first; a line without an end is not written yet. */
 function* eventsFromEnd(piece: Buffer): Generator<{ type: unknown; agentId: unknown; data: Json }> {
   const lines = piece.toString('utf8').split('\n').slice(0, -1).reverse()
   for (const text of lines) {
@@ -86,7 +85,7 @@ function* eventsFromEnd(piece: Buffer): Generator<{ type: unknown; agentId: unkn
   }
 }
 
-/** Whether these are hooks of this very call. */
+/** Whether these are hooks of this call. */
 function isCall({ hookType, input: given }: Json, { sessionId, toolName }: Json): boolean {
   if (hookType !== 'preToolUse' || !isObject(given) || given.sessionId !== sessionId) return false
   return Array.isArray(given.toolCalls) && given.toolCalls.some((call) => isObject(call) && call.name === toolName)

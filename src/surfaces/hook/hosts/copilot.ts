@@ -1,73 +1,49 @@
-/** GitHub Copilot CLI: `preToolUse`, answered with `permissionDecision`, and `modifiedArgs` for a rewrite; what is no JSON runs the tool. */
+/**
+ * GitHub Copilot CLI: `preToolUse`, answered with `permissionDecision` and `modifiedArgs`; invalid JSON runs the tool.
+ */
 
 import { join } from 'node:path'
 import { HOOK_MARK, HOOK_TIMEOUT_SECONDS } from '../host/hook-command.ts'
 import { flagValues, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
 import type { InstallPlace } from '../host/install-place.ts'
 import { composes, trims } from '../host/path-readings.ts'
-import {
-  callsOf,
-  delegates,
-  edits,
-  fetches,
-  foreign,
-  globs,
-  loadsSkill,
-  narrowedSearch,
-  nothing,
-  originOf,
-  patches,
-  ranCommand,
-  reads,
-  searches,
-  searchesWeb,
-  shell,
-  type ToolRow,
-  type ToolTable,
-  writes,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 
-const TOOLS: ToolTable = {
-  bash: shell(),
-  read_bash: nothing,
-  stop_bash: nothing,
-  list_bash: nothing,
-  view: reads('path'),
-  create: writes('path'),
-  edit: edits('path'),
-  str_replace: edits('path'),
-  apply_patch: patches('patch', 'input'),
-  grep: inEach(searches('path')),
-  rg: inEach(searches('path')),
-  glob: inEach(globs('path')),
-  skill: loadsSkill,
-  task: delegates,
-  read_agent: nothing,
-  list_agents: nothing,
-  write_agent: delegates,
-  web_fetch: fetches,
-  web_search: searchesWeb,
-  ask_user: nothing,
-  update_todo: nothing,
-  report_intent: nothing,
-  fetch_copilot_cli_documentation: nothing,
+const TOOLS: rows.ToolTable = {
+  bash: rows.shell(),
+  view: rows.reads('path'),
+  create: rows.writes('path'),
+  edit: rows.edits('path'),
+  str_replace: rows.edits('path'),
+  apply_patch: rows.patches('patch', 'input'),
+  grep: inEach(rows.searches('path')),
+  rg: inEach(rows.searches('path')),
+  glob: inEach(rows.globs('path')),
+  skill: rows.loadsSkill,
+  task: rows.delegates,
+  write_agent: rows.delegates,
+  web_fetch: rows.fetches,
+  web_search: rows.searchesWeb,
   sql: queriesOwnTables,
-  // What other sessions said, here and elsewhere.
-  session_store_sql: () => foreign('session_store_sql'),
+  // Contains other sessions' texts.
+  session_store_sql: () => rows.foreign('session_store_sql'),
+  ...rows.inert(
+    'read_bash stop_bash list_bash read_agent list_agents ask_user update_todo report_intent',
+    'fetch_copilot_cli_documentation',
+  ),
 }
 
-/** Searches through contents, which leave out what their `glob` says. */
 const SEARCHES: ReadonlySet<string> = new Set(['grep', 'rg'])
 
-/** Its notes of a session are tables; a statement that could reach a file is for a person, though Copilot CLI refuses those itself. */
-function queriesOwnTables(input: Json): ReturnType<ToolRow> {
+/** Its session notes are tables; statements that could reach a file ask, although Copilot CLI refuses those itself. */
+function queriesOwnTables(input: Json): ReturnType<rows.ToolRow> {
   return /\b(?:attach|detach|vacuum|pragma|load_extension|readfile|writefile|edit)\b/i.test(text(input, 'query'))
-    ? foreign('sql')
+    ? rows.foreign('sql')
     : []
 }
 
 /** `paths` is one path or several. */
-function inEach(row: ToolRow): ToolRow {
+function inEach(row: rows.ToolRow): rows.ToolRow {
   return (input) => {
     const { paths } = input
     const places = Array.isArray(paths) ? paths : [paths ?? optionalText(input, 'path') ?? '.']
@@ -81,7 +57,7 @@ export const copilot: Host<'copilot'> = {
   paths: [trims, composes],
   ownSandbox: {
     remedy: 'Leave plan mode for what has to be written down.',
-    // In plan mode it goes by a command’s words, and finds ours.
+    // In plan mode it judges a command’s words, and would reject ours.
     isReadOnly: async (input, { machine }) => {
       const { isActing } = await import('./copilot-record.ts')
       return !(await isActing(input, machine))
@@ -97,7 +73,7 @@ export const copilot: Host<'copilot'> = {
     runsInline: false,
   },
   ownRules: {
-    // It has them on its command line alone.
+    // Its rules are only on its command line.
     sources: (at) =>
       flagValues(at, '--deny-tool').map((given) => ({ from: '--deny-tool', text: JSON.stringify(given) })),
     reader: async () => (await import('../../../agents/import/bracket-rules.ts')).copilotCommands,
@@ -115,7 +91,7 @@ export const copilot: Host<'copilot'> = {
     return {
       tool,
       given,
-      ...narrowedSearch(SEARCHES, 'glob', tool, given, callsOf(TOOLS, tool, given)),
+      ...rows.narrowedSearch(SEARCHES, 'glob', tool, given, rows.callsOf(TOOLS, tool, given)),
       session: optionalText(input, 'sessionId'),
       cwd,
       project: cwd,
@@ -158,8 +134,8 @@ export const copilot: Host<'copilot'> = {
         session: optionalText(input, 'sessionId'),
         project: text(input, 'cwd'),
         value: input.toolResult,
-        origin: originOf(TOOLS, tool, given),
-        command: tool === 'bash' ? ranCommand(given) : null,
+        origin: rows.originOf(TOOLS, tool, given),
+        command: tool === 'bash' ? rows.ranCommand(given) : null,
         canReplace: true,
       }
     },
@@ -206,7 +182,7 @@ export const copilot: Host<'copilot'> = {
           join(folder(place), 'settings.json'),
           join(folder(place), 'config.json'),
         ]
-        // By hashes of its own making: whether one of them is ours cannot be known.
+        // Disabled hooks are listed by its own hashes, so any of them may be ours.
         const some = ({ disabledHooks: hooks }: Json): string | null =>
           Array.isArray(hooks) && hooks.length > 0 ? '"disabledHooks", which may name this one' : null
         return allHooksOff(files, settings, some)
@@ -233,7 +209,7 @@ export const copilot: Host<'copilot'> = {
   },
 }
 
-/** Some versions give them as a text. On the wire of responses a patch is no JSON, but is there as it is. */
+/** Some versions send text. The responses protocol sends a patch as plain text, not JSON. */
 function argumentsOf(input: Json, tool: string): Json {
   const { toolArgs } = input
   if (typeof toolArgs !== 'string') return object(input, 'toolArgs')

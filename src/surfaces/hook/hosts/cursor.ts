@@ -1,50 +1,36 @@
-/** Cursor: `preToolUse` for every tool, and the older events for shells, MCP tools and reads, answered with `permission`. */
+/**
+ * Cursor: `preToolUse` for every tool, and older events for shells, MCP tools and reads, answered with `permission`.
+ */
 
 import { join } from 'node:path'
 import { HOOK_TIMEOUT_SECONDS } from '../host/hook-command.ts'
 import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../host/path-readings.ts'
-import {
-  callsOf,
-  delegates,
-  edits,
-  fetches,
-  foreign,
-  globs,
-  lists,
-  nothing,
-  originOf,
-  reads,
-  searches,
-  searchesWeb,
-  shell,
-  type ToolTable,
-  writes,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 
-const TOOLS: ToolTable = {
-  Shell: shell('cwd', 'working_directory'),
-  Read: reads('file_path', 'path', 'target_file'),
-  Write: writes('file_path', 'path', 'target_file'),
-  StrReplace: edits('file_path', 'path', 'target_file'),
-  Edit: edits('file_path', 'path', 'target_file'),
-  Delete: writes('file_path', 'path', 'target_file'),
-  TabRead: reads('file_path', 'path', 'target_file'),
-  TabWrite: edits('file_path', 'path', 'target_file'),
-  LS: lists('path', 'target_directory'),
-  Glob: globs('path', 'target_directory'),
-  Grep: searches('path'),
-  WebFetch: fetches,
-  WebSearch: searchesWeb,
-  Task: delegates,
-  TodoWrite: nothing,
+const TOOLS: rows.ToolTable = {
+  Shell: rows.shell('cwd', 'working_directory'),
+  Read: rows.reads('file_path', 'path', 'target_file'),
+  Write: rows.writes('file_path', 'path', 'target_file'),
+  StrReplace: rows.edits('file_path', 'path', 'target_file'),
+  Edit: rows.edits('file_path', 'path', 'target_file'),
+  Delete: rows.writes('file_path', 'path', 'target_file'),
+  TabRead: rows.reads('file_path', 'path', 'target_file'),
+  TabWrite: rows.edits('file_path', 'path', 'target_file'),
+  LS: rows.lists('path', 'target_directory'),
+  Glob: rows.globs('path', 'target_directory'),
+  Grep: rows.searches('path'),
+  WebFetch: rows.fetches,
+  WebSearch: rows.searchesWeb,
+  Task: rows.delegates,
+  TodoWrite: rows.nothing,
 }
 
-/** Events that ask for a permission, each with what its input says the call is. */
+/** Events that ask for a permission, each with its way to read the call. */
 const EVENTS: Readonly<Record<string, (input: Json) => { readonly tool: string; readonly given: Json }>> = {
   preToolUse: (input) => {
     const tool = text(input, 'tool_name')
-    // The input of a server's tool comes as text in some versions, and nothing of it is judged.
+    // Some versions send a server tool's input as text; it is not judged.
     return { tool, given: isServers(tool) ? {} : object(input, 'tool_input') }
   },
   beforeShellExecution: (input) => ({ tool: 'Shell', given: { command: text(input, 'command') } }),
@@ -58,7 +44,7 @@ const ASKING: ReadonlySet<string> = new Set(['beforeShellExecution', 'beforeMCPE
 
 export const cursor: Host<'cursor'> = {
   name: 'cursor',
-  // Its own habits are not known, so it has everybody's.
+  // Its path handling is unknown, so it has every habit.
   paths: [dropsNul, trims, dropsAt, decodes, composes],
   ownRules: {
     sources: ({ folders, home }) =>
@@ -75,7 +61,7 @@ export const cursor: Host<'cursor'> = {
     return {
       tool,
       given,
-      calls: isServers(tool) ? foreign(tool) : callsOf(TOOLS, tool, given),
+      calls: isServers(tool) ? rows.foreign(tool) : rows.callsOf(TOOLS, tool, given),
       session: optionalText(input, 'conversation_id'),
       cwd: optionalText(input, 'cwd') || null,
       project: projectOf(input, env),
@@ -101,8 +87,8 @@ export const cursor: Host<'cursor'> = {
         session: optionalText(input, 'conversation_id'),
         project: projectOf(input, env),
         value: fromJson(input.tool_output),
-        origin: isServers(tool) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
-        // Whether it tells the command as it ran was not tried with the real program.
+        origin: isServers(tool) ? 'outside' : rows.originOf(TOOLS, tool, input.tool_input),
+        // Untested with the real program: the reported command may not be the one that ran.
         command: null,
         canReplace: isServers(tool),
       }
@@ -153,7 +139,7 @@ export const cursor: Host<'cursor'> = {
         }),
         denial: '"permission":"deny"',
       },
-      // Its program is in no package registry and talks to Cursor alone.
+      // Its program is in no package registry and only talks to Cursor.
       rehearsal: null,
     }
   },
@@ -168,7 +154,6 @@ function projectOf(input: Json, env: Readonly<Record<string, string | undefined>
   return roots.find((entry) => typeof entry === 'string') ?? env.CURSOR_PROJECT_DIR ?? null
 }
 
-/** A result comes as JSON in a text. */
 function fromJson(value: unknown): unknown {
   try {
     const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value
@@ -178,7 +163,7 @@ function fromJson(value: unknown): unknown {
   }
 }
 
-/** Versions differ in the field's name. */
+/** Versions name the field differently. */
 function said(permission: 'allow' | 'ask' | 'deny'): Json {
   return { permission, decision: permission }
 }

@@ -1,14 +1,14 @@
-/** Whether an editor drives Gemini CLI (`--acp`): it asks its hooks about a person's words there, and about no call. */
+/** Detects an editor that drives Gemini CLI (`--acp`): then it asks hooks about a person's words, but about no call. */
 
 import type { Reason } from '../../../policy/decision.ts'
 
-/** The words that Gemini CLI was started with, one a line. */
+/** Gemini CLI's command line, one word per line. */
 const WORDS = 'CORDON_HOST_WORDS'
 
-/** What is before the command of the hook that is asked about a person's words; Gemini CLI runs hooks in bash. */
+/** Prefix of the hook command for a person's words; Gemini CLI runs hooks in bash. */
 export const TELLS_WORDS: string = `export ${WORDS}="$(tr '\\0' '\\n' 2>/dev/null </proc/$PPID/cmdline || ps -o args= -p $PPID)"; `
 
-/** Why nothing may go to the model; null where no editor drives it. */
+/** Why nothing may go to the model; null if no editor drives it. */
 export function drivenByEditor(
   env: Readonly<Record<string, string | undefined>>,
 ): Pick<Reason, 'message' | 'remedy'> | null {
@@ -21,7 +21,7 @@ export function drivenByEditor(
   }
 }
 
-/** Without /proc they are in one line. What cannot be known is taken for the worse. */
+/** Without /proc the words are in one line. If unknown, assume an editor. */
 function isForEditor(words: string): boolean {
   const list = words.split(words.includes('\n') ? '\n' : ' ')
   return words.trim() === '' || list.some((word) => /^--?(?:experimental-?)?acp(?:=|$)/i.test(word))

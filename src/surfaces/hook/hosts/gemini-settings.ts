@@ -1,4 +1,4 @@
-/** Gemini CLI's settings: what keeps its hooks from running, the .env that it would obey, and the folders that it trusts. */
+/** Gemini CLI's settings: what disables its hooks, the .env that it would obey, and its trusted folders. */
 
 import { dirname, join } from 'node:path'
 import { withValue } from '../../../agents/settings/jsonc-text.ts'
@@ -9,12 +9,12 @@ import type { FileChange, InstallPlace } from '../host/install-place.ts'
 import type { TrustEntry } from '../host/installed-trust.ts'
 import { SettingsError } from '../host/settings-error.ts'
 
-/** The table and the key by which Gemini CLI leaves the .env of a project alone. */
+/** The setting by which Gemini CLI ignores a project's .env. */
 export const LOCAL_ENV = { table: 'advanced', key: 'ignoreLocalEnv' } as const
 
 /**
- * Gemini CLI takes what the .env of a trusted project says into its own environment and that of everything it starts, this hook
- * included: LD_PRELOAD, NODE_OPTIONS, XDG_STATE_HOME. An agent may write such a file.
+ * Gemini CLI loads the .env of a trusted project into its own environment and that of its children, including this
+ * hook: LD_PRELOAD, NODE_OPTIONS, XDG_STATE_HOME. An agent may write such a file.
  */
 export function withoutLocalEnv(text: string): string {
   const { table, key } = LOCAL_ENV
@@ -24,19 +24,19 @@ export function withoutLocalEnv(text: string): string {
   return known[key] === true ? text : withValue(text, [table, key], true)
 }
 
-/** Where Gemini CLI keeps which folders it trusts. */
+/** The file of Gemini CLI's trusted folders. */
 export function trustedFoldersFile({ env, home }: Pick<InstallPlace, 'env' | 'home'>): string {
   return env.GEMINI_CLI_TRUSTED_FOLDERS_PATH ?? join(env.GEMINI_CLI_HOME ?? home, '.gemini/trustedFolders.json')
 }
 
-/** Gemini CLI loads a project's hooks only in a folder that it trusts. */
+/** Gemini CLI loads a project's hooks only in a trusted folder. */
 export function planTrust(place: InstallPlace, read: Read): FileChange {
   const path = trustedFoldersFile(place)
   const before = read(path)
   return { path, before, after: withValue(before, [place.root], 'TRUST_FOLDER') }
 }
 
-/** What an installation changed beside the hooks: the list of trusted folders, and what becomes of .env files. */
+/** Changes besides the hooks: trusted folders, and the handling of .env files. */
 export function rememberedOf(changes: readonly FileChange[], place: InstallPlace): readonly TrustEntry[] {
   const { root, scope } = place
   return changes.map(({ path, before: text }) => {
@@ -52,7 +52,7 @@ export function rememberedOf(changes: readonly FileChange[], place: InstallPlace
   })
 }
 
-/** A project's hooks load in a trusted folder alone. */
+/** Project hooks only load in a trusted folder. */
 export function distrusted(place: InstallPlace, settings: (file: string) => Json): SwitchedOff | null {
   if (place.scope !== 'project' || place.env.GEMINI_CLI_TRUST_WORKSPACE === 'true') return null
   const folders = settings(trustedFoldersFile(place))
@@ -70,7 +70,7 @@ export function distrusted(place: InstallPlace, settings: (file: string) => Json
   }
 }
 
-/** Throws where no hook of these settings would run. */
+/** Throws if no hook of these settings would run. */
 export function checkGemini(settings: Json): void {
   const { hooksConfig = {} } = settings
   if (isObject(hooksConfig) && hooksConfig.enabled === false) {

@@ -1,4 +1,4 @@
-/** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when no one is there. */
+/** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an unattended ask hangs it. */
 
 import { dirname, join, resolve } from 'node:path'
 import { HOOK_TIMEOUT_SECONDS, isHookCommand } from '../host/hook-command.ts'
@@ -18,57 +18,28 @@ import {
 } from '../host/host.ts'
 import type { InstallPlace } from '../host/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../host/path-readings.ts'
-import {
-  callsOf,
-  delegates,
-  edits,
-  fetchesFromPrompt,
-  globs,
-  lists,
-  loadsSkill,
-  narrowedSearch,
-  nothing,
-  originOf,
-  ranCommand,
-  reads,
-  readsMany,
-  searches,
-  searchesWeb,
-  serverTool,
-  shell,
-  type ToolTable,
-  writes,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 
-const TOOLS: ToolTable = {
-  run_shell_command: shell('dir_path', 'directory'),
-  read_file: reads('file_path', 'absolute_path', 'path'),
-  read_many_files: readsMany('include', 'paths'),
-  write_file: writes('file_path', 'path'),
-  replace: edits('file_path', 'path'),
-  list_directory: lists('dir_path', 'path'),
-  glob: globs('dir_path', 'path'),
-  grep_search: searches('dir_path', 'path'),
-  search_file_content: searches('dir_path', 'path'),
-  web_fetch: fetchesFromPrompt('web_fetch'),
-  google_web_search: searchesWeb,
-  write_todos: nothing,
-  update_topic: nothing,
-  complete_task: nothing,
-  list_background_processes: nothing,
-  read_background_output: nothing,
-  tracker_create_task: nothing,
-  tracker_update_task: nothing,
-  tracker_get_task: nothing,
-  tracker_list_tasks: nothing,
-  tracker_add_dependency: nothing,
-  tracker_visualize: nothing,
-  ask_user: nothing,
-  enter_plan_mode: nothing,
-  exit_plan_mode: nothing,
-  activate_skill: loadsSkill,
-  // What a subagent does comes here as well.
-  invoke_agent: delegates,
+const TOOLS: rows.ToolTable = {
+  run_shell_command: rows.shell('dir_path', 'directory'),
+  read_file: rows.reads('file_path', 'absolute_path', 'path'),
+  read_many_files: rows.readsMany('include', 'paths'),
+  write_file: rows.writes('file_path', 'path'),
+  replace: rows.edits('file_path', 'path'),
+  list_directory: rows.lists('dir_path', 'path'),
+  glob: rows.globs('dir_path', 'path'),
+  grep_search: rows.searches('dir_path', 'path'),
+  search_file_content: rows.searches('dir_path', 'path'),
+  web_fetch: rows.fetchesFromPrompt('web_fetch'),
+  google_web_search: rows.searchesWeb,
+  activate_skill: rows.loadsSkill,
+  // A sub-agent's actions arrive here as well.
+  invoke_agent: rows.delegates,
+  ...rows.inert(
+    'write_todos update_topic complete_task list_background_processes read_background_output tracker_create_task',
+    'tracker_update_task tracker_get_task tracker_list_tasks tracker_add_dependency tracker_visualize ask_user',
+    'enter_plan_mode exit_plan_mode',
+  ),
 }
 
 const SEARCHES: ReadonlySet<string> = new Set(['grep_search', 'search_file_content'])
@@ -121,10 +92,10 @@ export const gemini: Host<'gemini'> = {
     return {
       tool,
       given,
-      // A server can call its tool what it likes, so a known name of a server's tool means nothing.
+      // Servers choose their tools' names, so a known name of a server's tool means nothing.
       ...(fromServer
-        ? { calls: serverTool(tool.startsWith('mcp_') ? tool : `mcp_${tool}`, given, namedByServer(input)) }
-        : narrowedSearch(SEARCHES, 'include_pattern', tool, given, callsOf(TOOLS, tool, given))),
+        ? { calls: rows.serverTool(tool.startsWith('mcp_') ? tool : `mcp_${tool}`, given, namedByServer(input)) }
+        : rows.narrowedSearch(SEARCHES, 'include_pattern', tool, given, rows.callsOf(TOOLS, tool, given))),
       session: optionalText(input, 'session_id'),
       cwd: text(input, 'cwd'),
       project: env.GEMINI_PROJECT_DIR ?? null,
@@ -143,7 +114,7 @@ export const gemini: Host<'gemini'> = {
         return ''
       case 'deny':
         return JSON.stringify({ decision: 'deny', reason: outcome.reason })
-      // What it says of the search's result names the filter.
+      // Its search result mentions the filter.
       case 'narrowed':
       case 'sandboxed':
         return JSON.stringify({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: outcome.input } })
@@ -153,7 +124,7 @@ export const gemini: Host<'gemini'> = {
   },
   prompts: {
     event: 'BeforeAgent',
-    // The prompt is what it made of the person's words.
+    // The prompt contains the expanded words.
     parse: (input, env) => ({
       project: env.GEMINI_PROJECT_DIR ?? text(input, 'cwd'),
       cwd: text(input, 'cwd'),
@@ -170,14 +141,14 @@ export const gemini: Host<'gemini'> = {
         tool,
         session: optionalText(input, 'session_id'),
         project: env.GEMINI_PROJECT_DIR ?? null,
-        // What it shows to the person is not what the model reads.
+        // The text for the person is not the model's.
         value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
-        origin: isServers(input) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
-        command: tool === 'run_shell_command' && !isServers(input) ? ranCommand(input.tool_input) : null,
+        origin: isServers(input) ? 'outside' : rows.originOf(TOOLS, tool, input.tool_input),
+        command: tool === 'run_shell_command' && !isServers(input) ? rows.ranCommand(input.tool_input) : null,
         canReplace: true,
       }
     },
-    // The reason of a denial is instead of the result, and then it reads no context beside it.
+    // The reason of a denial replaces the result, and additional context is ignored then.
     answer: (_, { note, value }) => {
       if (value === null)
         return JSON.stringify({ hookSpecificOutput: { hookEventName: 'AfterTool', additionalContext: note } })
@@ -193,7 +164,7 @@ export const gemini: Host<'gemini'> = {
     ] = await Promise.all([import('../host/forms.ts'), import('./gemini-settings.ts'), import('./gemini-editor.ts')])
     const user = ({ home, env }: InstallPlace): string => join(env.GEMINI_CLI_HOME ?? home, '.gemini/settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.gemini/settings.json')
-    const rows = groupedRows(
+    const put = groupedRows(
       { BeforeTool: 'call', AfterTool: 'result', BeforeAgent: ({ call }) => `${TELLS_WORDS}${call}` },
       { comments: true, check: checkGemini, timeout: HOOK_TIMEOUT_SECONDS * 1000 },
     )
@@ -203,7 +174,7 @@ export const gemini: Host<'gemini'> = {
       brings: { '.gemini/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'] },
       file: (place) => (place.scope === 'user' ? user(place) : project(place)),
       edit: (text, commands, place, original) => {
-        const edited = rows(text, commands, place, original)
+        const edited = put(text, commands, place, original)
         return commands === null || edited === null ? edited : withoutLocalEnv(edited)
       },
       missed: 'Gemini CLI finds a project’s hooks from the project’s own folder alone',
@@ -237,7 +208,7 @@ export const gemini: Host<'gemini'> = {
         env: (port) => ({
           GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`,
           GEMINI_API_KEY: 'scripted',
-          // Headless it starts in no folder without; whether a project's hooks are trusted was checked before.
+          // Headless it starts in no untrusted folder; whether a project's hooks are trusted was checked before.
           GEMINI_CLI_TRUST_WORKSPACE: 'true',
         }),
         call: (command) => ({ tool: 'run_shell_command', input: { command, description: 'x' } }),
@@ -246,7 +217,7 @@ export const gemini: Host<'gemini'> = {
   },
 }
 
-/** The server and its tool as the host says them beside the name. */
+/** The server and tool names beside the tool's full name. */
 function namedByServer({ mcp_context }: Json): string | undefined {
   const { server_name: server, tool_name: tool } = isObject(mcp_context) ? mcp_context : {}
   return typeof server === 'string' && typeof tool === 'string' ? `mcp__${server}__${tool}` : undefined
@@ -256,12 +227,12 @@ function isServers({ mcp_context }: Json): boolean {
   return mcp_context !== undefined && mcp_context !== null
 }
 
-/** An edit of a relative path that is not there goes to the one file below the project whose path ends like it. */
+/** An edit of a missing relative path applies to the only project file whose path ends in it. */
 function pathsOf(given: Json): readonly string[] {
   return [optionalText(given, 'file_path'), optionalText(given, 'path')].filter((path) => path !== null)
 }
 
-/** Its settings, the nearest first; what any of them excludes is excluded. */
+/** Its settings, nearest first; an exclusion in any of them counts. */
 function geminiSettings({ folders, home, env }: RulePlace): readonly string[] {
   return [
     env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? '/etc/gemini-cli/settings.json',

@@ -12,7 +12,7 @@ const SOURCES = globSync('src/**/*.ts')
   .filter((file) => !/\.(test|generated|fixture)\.ts$/.test(file) && !ELSEWHERE.test(file))
   .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
 
-/** Files in which the name stands as a word of code or of a text. */
+/** Files that contain the name as a word. */
 const naming = (name: string): readonly string[] => {
   const word = new RegExp(`['"]${name}['"]|^ *${name}: `, 'm')
   return SOURCES.flatMap(({ file, text }) => (word.test(text) ? [file] : []))
@@ -35,7 +35,7 @@ const facts = {
   manifestPath: '/w/p/cordon.toml',
 }
 
-it.each(HOST_NAMES)('%s: no agent may write what holds its hook', async (name) => {
+it.each(HOST_NAMES)('%s: no agent may write the file of its hook', async (name) => {
   const host = await installOf(name)
   for (const scope of ['project', 'user'] as const) {
     const place = { scope, root: '/w/p', home: '/h', env: {}, cordon: [], wrapper: '' }

@@ -1,4 +1,4 @@
-/** The hosts by their names. */
+/** Finds hosts by name. */
 
 import type { Host, Json } from '../host/host.ts'
 import type { HostInstall } from '../host/host-install.ts'
@@ -10,20 +10,19 @@ export type HostName = (typeof list)[keyof typeof list]['name']
 
 export const HOST_NAMES: readonly HostName[] = HOSTS.map(({ name }) => name)
 
-/** The host of that name, or null. */
+/** The host with that name, or null. */
 export function findHost(name: string): Host<HostName> | null {
   return HOSTS.find((host) => host.name === name) ?? null
 }
 
-/** The host whose input it is: one that was given to a host's hook can come from another, which runs those too. */
+/** The host that sent an input: some hosts also run another host's hooks. */
 export function speakerOf(host: Host, input: Json): Host {
   return HOSTS.find(({ borrows }) => borrows?.(host.name, input)) ?? host
 }
 
-/** A host as it is installed. */
 export type InstalledHost = HostInstall & { readonly name: HostName }
 
-/** What a host says of its installation. */
+/** A host's installation. */
 export async function installOf(name: HostName): Promise<InstalledHost> {
   return { name, ...(await findHost(name)!.install()) }
 }

@@ -1,4 +1,4 @@
-/** Every host that Cordon has a hook for: a line each. */
+/** Every host with a hook, one per line. */
 
 export { claudeCode } from './claude-code.ts'
 export { cline } from './cline.ts'

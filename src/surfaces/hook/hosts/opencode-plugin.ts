@@ -1,24 +1,24 @@
-/** The plugin that stands for a hook in opencode: it asks `cordon hook opencode` and throws to block. */
+/** The plugin that serves as a hook in opencode: it asks `cordon hook opencode` and throws to block. */
 
 import { pluginSource, pluginWords } from './plugin-source.ts'
 
 const HOST = 'opencode'
 const MARK = '// Written by cordon install; cordon install opencode --uninstall removes it.'
 
-/** The text of the plugin; it has no imports but Node's own, and every failure of it is a block. */
+/** The plugin's source. It only imports Node's modules, and every failure blocks. */
 export function opencodePlugin(root: string | null, cordon: readonly string[]): string {
   return `${MARK}
 ${pluginSource(pluginWords(HOST, root, cordon))}
 const notes = new Map()
-// A command's text is expanded once more.
-const shownReason = ({ reason }) => String(reason || 'cordon: it was held back').replace(/[!@]/g, ' ').replace(/\`/g, "'")
+// A command's text is expanded again.
+const shownReason = ({ reason }) => String(reason || 'cordon: the call was blocked').replace(/[!@]/g, ' ').replace(/\`/g, "'")
 
 export const Cordon = async ({ directory, client }) => ({
-  // Language servers and formatters are programs of the project, or load its plugins, and opencode starts them outside every hook.
+  // Language servers and formatters run project programs or plugins, and opencode starts them outside every hook.
   config: async (config) => {
     config.lsp = false
     config.formatter = false
-    // Commands and files are put into commands, and into skills that are called like them, before any other hook is asked.
+    // Commands and files are inserted into commands, and into skills used as commands, before any other hook runs.
     const answer = await judge({ hook_event_name: 'prompt', directory, prompt: '', commands: true })
     const held = answer.held ?? Object.keys(config.command ?? {}).map((name) => ({ name, reason: answer.reason }))
     for (const one of held) config.command = { ...config.command, [one.name]: { template: shownReason(one) } }
@@ -53,7 +53,7 @@ export const Cordon = async ({ directory, client }) => ({
     const note = notes.get(input.callID)
     notes.delete(input.callID)
     if (isText && note) output.output += \`\\n\\n[cordon] \${note}\`
-    // A server's result is a list of parts, and each text of it is checked.
+    // A server's result is a list of parts; each text is checked.
     const texts = isText ? [output.output] : (output?.content ?? []).filter((part) => part?.type === 'text').map((part) => part.text)
     for (const text of texts) {
       const answer = await look({

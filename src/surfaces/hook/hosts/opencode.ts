@@ -1,52 +1,30 @@
-/** opencode: no hooks but plugins; ours asks `cordon hook opencode` and throws to block. The form is our own. */
+/** opencode: has plugins instead of hooks; ours asks `cordon hook opencode` and throws to block, in our own format. */
 
 import { join, resolve } from 'node:path'
 import type { Host, RulePlace } from '../host/host.ts'
 import type { HostInstall } from '../host/host-install.ts'
 import { hookRoot } from '../host/install-place.ts'
-import {
-  asksServer,
-  delegates,
-  edits,
-  expanding,
-  fetches,
-  globs,
-  lists,
-  loadsSkill,
-  nothing,
-  patches,
-  reads,
-  searches,
-  searchesWeb,
-  shell,
-  type ToolTable,
-  writes,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 import { pluginHost } from './plugin-host.ts'
 
-const TOOLS: ToolTable = {
-  bash: shell('workdir'),
-  read: reads('filePath', 'path'),
-  write: writes('filePath', 'path'),
-  edit: edits('filePath', 'path'),
-  multiedit: edits('filePath', 'path'),
-  patch: patches('patchText', 'patch'),
-  apply_patch: patches('patchText', 'patch'),
-  glob: globs('path'),
-  grep: searches('path'),
-  list: lists('path'),
-  lsp: asksServer('filePath', 'path'),
-  webfetch: fetches,
-  websearch: searchesWeb,
-  task: expanding(delegates, 'prompt', 'command'),
-  skill: loadsSkill,
-  todowrite: nothing,
-  todoread: nothing,
-  question: nothing,
-  plan_enter: nothing,
-  plan_exit: nothing,
-  // A call that the model got wrong. There is not a row for `batch`: what it runs may not come here again one by one.
-  invalid: nothing,
+const TOOLS: rows.ToolTable = {
+  bash: rows.shell('workdir'),
+  read: rows.reads('filePath', 'path'),
+  write: rows.writes('filePath', 'path'),
+  edit: rows.edits('filePath', 'path'),
+  multiedit: rows.edits('filePath', 'path'),
+  patch: rows.patches('patchText', 'patch'),
+  apply_patch: rows.patches('patchText', 'patch'),
+  glob: rows.globs('path'),
+  grep: rows.searches('path'),
+  list: rows.lists('path'),
+  lsp: rows.asksServer('filePath', 'path'),
+  webfetch: rows.fetches,
+  websearch: rows.searchesWeb,
+  task: rows.expanding(rows.delegates, 'prompt', 'command'),
+  skill: rows.loadsSkill,
+  // `invalid` is a wrong call of the model. `batch` has no row: its calls may not all arrive here.
+  ...rows.inert('todowrite todoread question plan_enter plan_exit invalid'),
 }
 
 export const opencode: Host<'opencode'> = pluginHost(
@@ -67,7 +45,7 @@ export const opencode: Host<'opencode'> = pluginHost(
     naming: {
       files: ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json', '.opencode/opencode.jsonc'],
       paths: ['instructions'],
-      // Keys of providers and servers, which go there.
+      // Keys for providers and servers.
       substitutes: { variables: ['provider', 'mcp'] },
     },
   },
@@ -79,7 +57,7 @@ export const opencode: Host<'opencode'> = pluginHost(
       return [
         ...opencodeFolders(at).flatMap((folder) => [
           ...configurations(folder).map((file) => ({ file })),
-          // In a project they are in the folder of its own alone.
+          // Inside a project they are only in its own folder.
           ...(at.folders.includes(folder) ? [] : ['agent', 'agents', 'mode', 'modes']).map((name) => ({
             folder: join(folder, name),
             ending: '.md',
@@ -95,7 +73,6 @@ export const opencode: Host<'opencode'> = pluginHost(
   },
 )
 
-/** The folders of its configuration, the nearest first. */
 function opencodeFolders({ folders, home, env }: RulePlace): readonly string[] {
   return [
     ...folders.flatMap((folder) => [join(folder, '.opencode'), folder]),
@@ -144,14 +121,14 @@ try {
 } catch (error) {
   const result = { output: ${JSON.stringify(text)} }
   await hooks['tool.execute.after']({ tool: 'bash', sessionID: 'cordon-self-test', args: {} }, result)
-  console.log(result.output.includes('Cordon:') ? 'blocked: ' + error.message : 'a result that gives orders was not flagged')
+  console.log(result.output.includes('Cordon:') ? 'blocked: ' + error.message : 'an injected result was not flagged')
 }`,
     },
     rehearsal: {
       args: () => ['run', '-m', 'cordon-rehearsal/scripted', 'go'],
       env: (port, folder) => ({
         OPENCODE_CONFIG_CONTENT: JSON.stringify({
-          // It takes one of the project before each step.
+          // It takes a project snapshot before each step.
           snapshot: false,
           provider: {
             'cordon-rehearsal': {
@@ -163,7 +140,7 @@ try {
         }),
         OPENCODE_DISABLE_AUTOUPDATE: '1',
         OPENCODE_DISABLE_MODELS_FETCH: '1',
-        // Its sessions, not its plugins.
+        // Moves its sessions, not its plugins.
         XDG_DATA_HOME: folder,
       }),
       call: (command) => ({ tool: 'bash', input: { command, description: 'x' } }),

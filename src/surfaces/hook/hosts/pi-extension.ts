@@ -1,11 +1,11 @@
-/** The extension that stands for a hook in pi: it asks `cordon hook pi`, and a call that is not allowed is blocked. */
+/** The extension that serves as a hook in pi: it asks `cordon hook pi`, and blocks what is not allowed. */
 
 import { pluginSource, pluginWords } from './plugin-source.ts'
 
 const HOST = 'pi'
 const MARK = '// Written by cordon install; cordon install pi --uninstall removes it.'
 
-/** The text of the extension; pi takes an error of it for a block. */
+/** The extension's source; pi treats its errors as blocks. */
 export function piExtension(root: string | null, cordon: readonly string[]): string {
   return `${MARK}
 ${pluginSource(pluginWords(HOST, root, cordon))}
@@ -17,7 +17,7 @@ export default function cordon(pi) {
   pi.on('input', async (event, context) => {
     const answer = await judge({ hook_event_name: 'prompt', directory: context.cwd, prompt: String(event.text ?? '') })
     if (answer.decision === 'allow') return { action: 'continue' }
-    const reason = answer.reason || 'cordon: it was held back'
+    const reason = answer.reason || 'cordon: the call was blocked'
     if (context.hasUI) context.ui.notify(reason, 'error')
     else console.error(reason)
     return { action: 'handled' }

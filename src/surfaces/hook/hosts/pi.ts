@@ -1,20 +1,20 @@
-/** pi: no hooks but extensions; ours asks `cordon hook pi`, and pi takes what it throws for a block. */
+/** pi: has extensions instead of hooks; ours asks `cordon hook pi`, and a thrown error blocks. */
 
 import { join } from 'node:path'
 import type { Host } from '../host/host.ts'
 import type { HostInstall } from '../host/host-install.ts'
 import { hookRoot } from '../host/install-place.ts'
-import { edits, globs, lists, reads, searches, shell, type ToolTable, writes } from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 import { pluginHost } from './plugin-host.ts'
 
-const TOOLS: ToolTable = {
-  bash: shell(),
-  read: reads('path', 'file_path'),
-  write: writes('path', 'file_path'),
-  edit: edits('path', 'file_path'),
-  grep: searches('path'),
-  find: globs('path'),
-  ls: lists('path'),
+const TOOLS: rows.ToolTable = {
+  bash: rows.shell(),
+  read: rows.reads('path', 'file_path'),
+  write: rows.writes('path', 'file_path'),
+  edit: rows.edits('path', 'file_path'),
+  grep: rows.searches('path'),
+  find: rows.globs('path'),
+  ls: rows.lists('path'),
 }
 
 export const pi: Host<'pi'> = pluginHost(
@@ -52,7 +52,7 @@ const context = { cwd: ${JSON.stringify(root)} }
 const answer = await on.tool_call({ toolName: 'bash', input: { command: ${JSON.stringify(command)} } }, context)
 const result = await on.tool_result({ toolName: 'read', input: {}, content: [{ type: 'text', text: ${JSON.stringify(text)} }] }, context)
 if (answer?.block !== true) console.log('allowed')
-else console.log(result?.content?.[0]?.text.includes('Cordon:') ? 'blocked: ' + answer.reason : 'a result that gives orders was not flagged')`,
+else console.log(result?.content?.[0]?.text.includes('Cordon:') ? 'blocked: ' + answer.reason : 'an injected result was not flagged')`,
     },
     rehearsal: {
       args: (_, folder) => [

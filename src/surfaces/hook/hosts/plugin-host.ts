@@ -1,4 +1,4 @@
-/** The form that our own plugins speak: a call in, allow or deny out, and another command where there is one. */
+/** The protocol of our plugins: a call in, allow or deny out, with a rewritten command if any. */
 
 import type { Expansion } from '../../../agents/hook/unseen.ts'
 import { expectEvent, type Host, type OwnRules, object, optionalText, ProtocolError, text } from '../host/host.ts'
@@ -7,7 +7,7 @@ import { callsOf, narrowedSearch, originOf, ranCommand, type ToolTable } from '.
 
 const SEARCHES: ReadonlySet<string> = new Set(['grep'])
 
-/** A host whose hook is a plugin of ours; its shell is the tool `bash`, its search `grep` with one glob in the field `filter`. */
+/** A host whose hook is our plugin. Its shell is `bash`, and its `grep` has one glob in `filter`. */
 export function pluginHost<Name extends string>(
   name: Name,
   TOOLS: ToolTable,
@@ -29,7 +29,7 @@ export function pluginHost<Name extends string>(
       return {
         tool,
         given,
-        // A plugin of an earlier build leaves nothing out.
+        // Plugins of earlier builds cannot exclude files.
         ...(input.narrows === true
           ? narrowedSearch(SEARCHES, filter, tool, given, callsOf(TOOLS, tool, given))
           : { calls: callsOf(TOOLS, tool, given) }),

@@ -1,4 +1,4 @@
-/** What every plugin of ours says to Cordon: the text of it, which has no imports but Node's own, and fails only into a block. */
+/** The source that our plugins share. It only imports Node's modules, and every failure blocks. */
 
 import { ANSWER_SECONDS } from '../host/hook-command.ts'
 
@@ -8,7 +8,7 @@ export function pluginSource(words: readonly string[]): string {
 
 const [PROGRAM, ...ARGUMENTS] = ${JSON.stringify(words)}
 
-/** What Cordon says about a call; a reason to block for whatever is not an answer. */
+/** Cordon's answer about a call; invalid answers are reasons to block. */
 function judge(call) {
   return new Promise((resolve) => {
     const block = (why) => resolve({ decision: 'deny', reason: \`cordon: \${why}, so the call was blocked; cordon doctor says why. If Cordon was removed, delete its plugin from this agent.\` })
@@ -37,7 +37,7 @@ function judge(call) {
   })
 }
 
-/** What Cordon says about a result; null for whatever is not an answer: the tool ran already. */
+/** Cordon's note about a result; null for an invalid answer, because the tool already ran. */
 function look(result) {
   return new Promise((resolve) => {
     let out = ''

@@ -1,50 +1,30 @@
-/** Qwen Code: Claude Code's protocol with Gemini CLI's tools. It ignores a rewrite, so a command has to say itself that it runs in the sandbox. */
+/**
+ * Qwen Code: Claude Code's protocol with Gemini CLI's tools. It ignores rewrites, so its agent must write the wrapped
+ * command.
+ */
 
 import { dirname, join } from 'node:path'
 import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
 import type { InstallPlace } from '../host/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../host/path-readings.ts'
-import {
-  callsOf,
-  delegates,
-  edits,
-  expanding,
-  fetches,
-  globs,
-  lists,
-  loadsSkill,
-  nothing,
-  originOf,
-  ranCommand,
-  reads,
-  searches,
-  searchesWeb,
-  shell,
-  type ToolTable,
-  writes,
-} from '../host/tool-table.ts'
+import * as rows from '../host/tool-table.ts'
 
-const TOOLS: ToolTable = {
-  run_shell_command: shell('directory', 'dir_path'),
-  read_file: reads('file_path', 'absolute_path', 'path'),
-  write_file: writes('file_path', 'path'),
-  edit: edits('file_path', 'path'),
-  replace: edits('file_path', 'path'),
-  notebook_edit: edits('notebook_path'),
-  list_directory: lists('path', 'dir_path'),
-  glob: globs('path', 'dir_path'),
-  grep_search: searches('path', 'dir_path'),
-  web_fetch: fetches,
-  web_search: searchesWeb,
-  agent: delegates,
-  list_agents: nothing,
-  skill: expanding(loadsSkill, 'args'),
-  tool_search: nothing,
-  todo_write: nothing,
-  get_goal: nothing,
-  update_goal: nothing,
-  exit_plan_mode: nothing,
-  // There is not a row for `tool_call`: what it calls may not come here again.
+const TOOLS: rows.ToolTable = {
+  run_shell_command: rows.shell('directory', 'dir_path'),
+  read_file: rows.reads('file_path', 'absolute_path', 'path'),
+  write_file: rows.writes('file_path', 'path'),
+  edit: rows.edits('file_path', 'path'),
+  replace: rows.edits('file_path', 'path'),
+  notebook_edit: rows.edits('notebook_path'),
+  list_directory: rows.lists('path', 'dir_path'),
+  glob: rows.globs('path', 'dir_path'),
+  grep_search: rows.searches('path', 'dir_path'),
+  web_fetch: rows.fetches,
+  web_search: rows.searchesWeb,
+  agent: rows.delegates,
+  skill: rows.expanding(rows.loadsSkill, 'args'),
+  // `tool_call` has no row: its calls may not all arrive here.
+  ...rows.inert('list_agents tool_search todo_write get_goal update_goal exit_plan_mode'),
 }
 
 export const qwen: Host<'qwen'> = {
@@ -71,7 +51,7 @@ export const qwen: Host<'qwen'> = {
       own: (home, env) => env.QWEN_HOME ?? join(home, '.qwen'),
     },
   },
-  // It sees the wrapped form that its agent has to write.
+  // It sees the wrapped form, which its agent writes.
   ownRules: {
     sources: ({ folders, home, env }) =>
       [
@@ -81,7 +61,7 @@ export const qwen: Host<'qwen'> = {
       ].map((file) => ({ file })),
     reader: async () => (await import('../../../agents/import/bracket-rules.ts')).qwenCommands,
   },
-  // It leaves out the worst of them, not LD_LIBRARY_PATH; `.qwen` is protected as a whole.
+  // It skips the worst variables, but not LD_LIBRARY_PATH; `.qwen` is fully protected.
   environment: ['.env'],
   parse(input) {
     expectEvent(input, 'PreToolUse')
@@ -91,7 +71,7 @@ export const qwen: Host<'qwen'> = {
     return {
       tool,
       given,
-      calls: callsOf(TOOLS, tool, given),
+      calls: rows.callsOf(TOOLS, tool, given),
       session: optionalText(input, 'session_id'),
       cwd,
       project: cwd,
@@ -138,8 +118,8 @@ export const qwen: Host<'qwen'> = {
         session: optionalText(input, 'session_id'),
         project: text(input, 'cwd'),
         value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
-        origin: originOf(TOOLS, tool, input.tool_input),
-        command: tool === 'run_shell_command' ? ranCommand(input.tool_input) : null,
+        origin: rows.originOf(TOOLS, tool, input.tool_input),
+        command: tool === 'run_shell_command' ? rows.ranCommand(input.tool_input) : null,
         canReplace: false,
       }
     },
@@ -164,7 +144,7 @@ export const qwen: Host<'qwen'> = {
       switchedOff: (place, settings) => {
         const system = place.env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json'
         const defaults = place.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH ?? join(dirname(system), 'system-defaults.json')
-        // Its own sandbox takes all hooks away; a project cannot switch that on.
+        // Its own sandbox disables all hooks; a project cannot enable it.
         const confined = ({ tools }: Json): string | null =>
           isObject(tools) && isObject(tools.executionSandbox)
             ? '"tools.executionSandbox", with which Qwen Code asks no hook'

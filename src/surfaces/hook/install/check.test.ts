@@ -1,4 +1,4 @@
-/** A hook runs outside the sandbox, so nothing that runs it may be the agent's to change; and one that no longer holds is noticed. */
+/** A hook runs outside the sandbox, so nothing that runs it may be the agent's to change; and a hook that stops working is noticed. */
 
 import { describe, expect, it } from 'vitest'
 import type { InstallPlace } from '../host/install-place.ts'

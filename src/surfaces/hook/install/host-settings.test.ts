@@ -93,7 +93,7 @@ it.each([
   ['no such program', ['/nowhere/node', '/nowhere/cordon.cjs']],
   ['no such client', ['/nowhere/cordon-client-x64', '/nowhere/node', '/nowhere/cordon.cjs']],
   ['a crash', ['/bin/sh', '-c', 'kill -9 $$']],
-  ['an exit code of its own', ['/bin/sh', '-c', 'echo "{}"; exit 3']],
+  ['its own exit code', ['/bin/sh', '-c', 'echo "{}"; exit 3']],
   ['a runaway', ['/bin/sh', '-c', 'ulimit -t 1; while :; do :; done']],
 ])('the command line blocks on %s', (_, cordon) => {
   const run = spawnSync('/bin/sh', ['-c', hookCommand('codex', '/p', cordon)], { encoding: 'utf8', input: '{}' })

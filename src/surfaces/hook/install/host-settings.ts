@@ -1,4 +1,4 @@
-/** A host's settings with our hook and without it: files in, files out, nothing written. */
+/** Plans a host's settings with our hook and without it; writes nothing. */
 
 import { HOOK_MARK, hookCommand, resultCommand } from '../host/hook-command.ts'
 import type { HookCommands, HookFile, Read } from '../host/host-install.ts'
@@ -6,28 +6,28 @@ import { type FileChange, hookRoot, type InstallPlace } from '../host/install-pl
 import { SettingsError } from '../host/settings-error.ts'
 import type { HostName, InstalledHost } from '../hosts/hosts.ts'
 
-/** The command lines that would be installed; a plugin of ours says the same in its own words. */
+/** The command lines to install; plugins contain the same words. */
 export function installedCommands(host: HostName, place: InstallPlace): HookCommands {
   const [root, { cordon }] = [hookRoot(place), place]
   return { call: hookCommand(host, root, cordon), result: resultCommand(host, root, cordon) }
 }
 
-/** Whether a text holds a hook of ours, or is one. */
+/** Whether a text contains our hook, or is one. */
 export function isOwnText(text: string): boolean {
   return text.includes(HOOK_MARK) || text.includes('Written by cordon install')
 }
 
-/** Where what stood in a file before ours is kept. */
 export function backupOf(path: string): string {
   return `${path}.cordon-backup`
 }
 
-/** The changes that install our hook, or take it out; the host's own file first. Throws a `SettingsError` when one is in the way. */
+/**
+ * The changes that install or remove our hook, the host's own file first. Throws a `SettingsError` if one prevents it.
+ */
 export function planSettings(host: InstalledHost, place: InstallPlace, read: Read, uninstall: boolean): FileChange {
   return planFile(host, host.name, place, read, uninstall)
 }
 
-/** The change of the second file, for hosts that have one. */
 export function planSecondFile(
   host: InstalledHost,
   place: InstallPlace,
@@ -53,7 +53,7 @@ function planFile(
         ? null
         : edit(before, uninstall ? null : installedCommands(host, place), place, original)
     if (!uninstall || before === null || after === before) return { path, before, after }
-    // What differs by nothing but its last line end is what stood there.
+    // Ignore a difference in the last line end.
     if (original !== null && after !== null && original.trimEnd() === after.trimEnd())
       return { path, before, after: original }
     return { path, before, after: isEmpty(after) && original === null ? null : after }
@@ -63,7 +63,6 @@ function planFile(
   }
 }
 
-/** True for settings in which nothing is left: such a file goes. */
 function isEmpty(text: string | null): boolean {
   return text !== null && /^\{\s*(?:"version":\s*1\s*)?\}\s*$/.test(text)
 }

@@ -1,4 +1,4 @@
-/** Which hooks were installed, and what was made for them: a host or a person can take one out without a word, and that is noticed. */
+/** The hooks that were installed with what was created for them, so that silent removal is noticed. */
 
 import { join } from 'node:path'
 import { withLock } from '../../../system/lock.ts'
@@ -8,11 +8,11 @@ import { isObject } from '../host/host.ts'
 export interface InstalledHook {
   readonly agent: string
   readonly scope: string
-  /** The project; for a hook of the user the one it was installed from. */
+  /** The project; for a user's hook, the one it was installed from. */
   readonly root: string
-  /** Folders that the installation made, the outermost first. */
+  /** Folders that the installation created, outermost first. */
   readonly made: readonly string[]
-  /** When it was first installed, in milliseconds; absent in records of older versions. */
+  /** The time of the first installation in milliseconds; absent in older records. */
   readonly since?: number
 }
 
@@ -21,7 +21,7 @@ interface HookFile {
   readonly hooks: readonly InstalledHook[]
 }
 
-/** The hook that was installed for an agent here; null when none was. */
+/** The hook installed for an agent here, or null. */
 export function installedHook(
   stateDir: string,
   { agent, scope, root }: Pick<InstalledHook, 'agent' | 'scope' | 'root'>,
@@ -29,12 +29,11 @@ export function installedHook(
   return read(stateDir).find((hook) => isFor(hook, agent, scope, root)) ?? null
 }
 
-/** Every hook that was installed and not taken out. */
+/** Every hook that is installed. */
 export function installedHooks(stateDir: string): readonly InstalledHook[] {
   return read(stateDir)
 }
 
-/** Remembers a hook; what an earlier installation made is remembered with it. */
 export function keepHook(stateDir: string, hook: InstalledHook): void {
   change(stateDir, (hooks) => {
     const known = hooks.find((other) => isFor(other, hook.agent, hook.scope, hook.root))

@@ -1,4 +1,4 @@
-/** Sessions of an agent that ask no hook: they began before it was there, or were started without hooks. */
+/** Sessions of an agent without hooks: started before the installation, or with hooks disabled. */
 
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -7,16 +7,14 @@ import type { HostInstall } from '../host/host-install.ts'
 
 export interface OpenSession {
   readonly pid: number
-  /** Why it asks no hook. */
   readonly why: 'older' | 'without hooks'
-  /** The flag or variable that takes the hooks away. */
   readonly by?: string
 }
 
-/** The clock of process starts, in ticks a second. */
+/** Ticks per second of process start times. */
 const TICKS = 100
 
-/** Sessions on this machine, outside of every sandbox. `since`: when the hook was installed, in milliseconds. */
+/** Sessions on this machine outside every sandbox. `since`: when the hook was installed, in milliseconds. */
 export function unguardedSessions(
   { program, withoutHooks }: Pick<HostInstall, 'program' | 'withoutHooks'>,
   since: number | null,
@@ -33,7 +31,7 @@ export function unguardedSessions(
   })
 }
 
-/** The flag or variable with which this command line has no hooks; null where it has them. */
+/** The flag or variable that disables hooks on this command line, or null. */
 export function hooksOff(
   off: HostInstall['withoutHooks'],
   words: readonly string[],
@@ -47,7 +45,7 @@ export function hooksOff(
   return off.variables.find((name) => /^(?:1|true|yes|on)$/i.test(set[name] ?? '')) ?? null
 }
 
-/** The program itself, or a script of that name that an interpreter runs. */
+/** The program itself, or a script of that name in an interpreter. */
 function isSession(words: readonly string[], program: string): boolean {
   return words.slice(0, 2).some((word) => basename(word) === program)
 }
@@ -69,7 +67,7 @@ function wordsOf(pid: number): readonly string[] | null {
   }
 }
 
-/** In a sandbox or a container it is not this hook that holds it. */
+/** A session in a sandbox or container is not this hook's concern. */
 function isOutside(pid: number): boolean {
   try {
     return readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync('/proc/self/ns/mnt')
@@ -87,7 +85,6 @@ function variablesOf(pid: number): Readonly<Record<string, string>> {
   }
 }
 
-/** When this machine started, in milliseconds; null where the system does not say. */
 function bootTime(): number | null {
   try {
     const seconds = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]
@@ -97,7 +94,7 @@ function bootTime(): number | null {
   }
 }
 
-/** One sentence about such sessions; null where there are none. */
+/** A sentence about such sessions, or null. */
 export function unguardedLine(program: string, sessions: readonly OpenSession[]): string | null {
   const named = (why: OpenSession['why']): string =>
     sessions

@@ -1,4 +1,4 @@
-/** An installed hook on disk: its changes are planned, written with a backup, and taken out again. */
+/** An installed hook on disk: plans, writes and removes its changes, with a backup. */
 
 import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,7 +11,6 @@ import type { InstalledHost } from '../hosts/hosts.ts'
 import { backupOf, isOwnText, planSecondFile, planSettings } from './host-settings.ts'
 import { forgetHook, type InstalledHook, installedHook } from './installed-hooks.ts'
 
-/** What an installation changes. */
 export function planInstall(host: InstalledHost, place: InstallPlace): readonly FileChange[] {
   return different(
     understood(() => {
@@ -25,7 +24,7 @@ export function planInstall(host: InstalledHost, place: InstallPlace): readonly 
   )
 }
 
-/** What taking the hook out changes: the hook, and the trust that its installation wrote. */
+/** The removal's changes: the hook, and the trust that its installation wrote. */
 export function planRemoval(host: InstalledHost, place: InstallPlace, stateDir: string): readonly FileChange[] {
   const settings = understood(() => {
     const second = planSecondFile(host, place, readFile, true)
@@ -34,7 +33,7 @@ export function planRemoval(host: InstalledHost, place: InstallPlace, stateDir: 
   return different(untrusted(trustOf(stateDir, keyOf(host, place)), settings))
 }
 
-/** Takes the hook out, with what was remembered of it. */
+/** Removes the hook and its record. */
 export function removeHook(
   host: InstalledHost,
   place: InstallPlace,
@@ -69,7 +68,7 @@ function understood<T>(plan: () => T): T {
   }
 }
 
-/** Taking out: what stood there before, where no one has changed the file since; else the file without ours. */
+/** Restores the original if nobody changed the file since; otherwise removes only ours. */
 function unchanged(host: InstalledHost, place: InstallPlace): FileChange {
   const change = planSettings(host, place, readFile, true)
   const kept = change.before === null ? null : readFile(backupOf(machineFiles.canonical(change.path)))
@@ -78,7 +77,7 @@ function unchanged(host: InstalledHost, place: InstallPlace): FileChange {
   return installed.after === change.before ? { ...change, after: kept } : change
 }
 
-/** The changes, and the host's files without the trust that our installation wrote there; a file can be in both. */
+/** The changes, without the trust that our installation wrote; a file can have both. */
 function untrusted(entries: readonly TrustEntry[], changes: readonly FileChange[]): FileChange[] {
   const paths = [...new Set(entries.map((entry) => entry.path))]
   const taken = paths.flatMap((path) => {
@@ -91,23 +90,22 @@ function untrusted(entries: readonly TrustEntry[], changes: readonly FileChange[
   return [...changes.filter(({ path }) => !paths.includes(path)), ...taken]
 }
 
-/** The text of a file, null when there is none. */
 export function readFile(path: string): string | null {
   return machineFiles.exists(path) ? machineFiles.readText(path) : null
 }
 
-/** Writes a change; the folders that had to be made for it. */
+/** Writes a change; returns the folders it created. */
 export function writeChange({ path, before, after }: FileChange, isProgram = false): readonly string[] {
   const target = before === null ? path : machineFiles.canonical(path)
   const mode = before === null ? (isProgram ? 0o700 : 0o600) : statSync(target).mode & 0o777
   const backup = backupOf(target)
   if (after === null) {
-    // It held nothing but what we put there.
+    // The file only contained our hook.
     rmSync(target)
     rmSync(backup, { force: true })
     return []
   }
-  // Of a file that holds ours already the older backup is the one without it.
+  // If the file already has our hook, the older backup is the original.
   const kept = readFile(backup)
   if (after === kept) rmSync(backup)
   else if (before !== null && !isOwnText(before)) machineFiles.writeText(backup, before, { mode })
@@ -123,13 +121,12 @@ function missingAbove(path: string): readonly string[] {
   return machineFiles.exists(above) || above === path ? [] : [...missingAbove(above), above]
 }
 
-/** Removes folders that the installation made and that are empty now. */
 function removeMade(stateDir: string, key: Pick<InstalledHook, 'agent' | 'scope' | 'root'>): void {
   for (const folder of [...(installedHook(stateDir, key)?.made ?? [])].reverse()) {
     try {
       rmdirSync(folder)
     } catch {
-      // Somebody has put something there.
+      // The folder is in use.
     }
   }
 }

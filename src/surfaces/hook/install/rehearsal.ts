@@ -1,4 +1,4 @@
-/** Starts the agent's real program with a scripted model instead of its provider, and sees whether the hook answers. */
+/** Starts the agent's real program with a scripted model, and checks that the hook answers. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,24 +12,24 @@ import type { InstallPlace } from '../host/install-place.ts'
 import { startModelServer } from '../host/scripted-model.ts'
 import { type HostName, installOf } from '../hosts/hosts.ts'
 
-/** What came of a rehearsal in one folder: the hook answered, it did not, or no one can say. */
+/** The result of a rehearsal in one folder: the hook answered, did not, or is unknown. */
 export interface Rehearsal {
   readonly where: string
   readonly outcome: 'answered' | 'missed' | 'unknown'
   readonly detail: string
 }
 
-/** A first start can make a database and look for updates. */
+/** A first start can create a database and look for updates. */
 const MAX_MS = 120_000
 
-/** Starts the program in the project, in a folder of it, and in a worktree. Empty where it cannot be known where its model is. */
+/** Starts the program in the project, in a subfolder, and in a worktree. Empty if its model cannot be redirected. */
 export async function rehearse(host: HostName, program: string, place: InstallPlace): Promise<readonly Rehearsal[]> {
   const { rehearsal: rehearsed } = await installOf(host)
   if (rehearsed === null) return []
   const below = folderBelow(place.root)
   const done = [await once(rehearsed, program, place, 'the project', place.root)]
   if (below !== null) done.push(await once(rehearsed, program, place, 'a folder of it', below))
-  // A hook of one project is that project's: a worktree is its own folder.
+  // A project's hook does not apply to a worktree, which has its own folder.
   if (place.scope === 'user') done.push(...(await inWorktree(rehearsed, program, place)))
   return done
 }
@@ -48,7 +48,7 @@ async function once(
       writeFileSync(join(folder, name), text)
     const own = rehearsed.env(model.port, folder)
     const said = await started(program, rehearsed.args(model.port, folder), cwd, { ...env, ...own })
-    // The scripted model hears the reason of a denial as the result of its call.
+    // The scripted model receives the denial's reason as the result of its call.
     if (model.bodies.some((body) => body.includes('Cordon: '))) return { where, outcome: 'answered', detail: '' }
     if (model.bodies.length > 1) return { where, outcome: 'missed', detail: 'it ran the call without asking the hook' }
     return { where, outcome: 'unknown', detail: lastLine(said) }
@@ -66,7 +66,7 @@ async function inWorktree(rehearsed: Rehearsed, program: string, place: InstallP
   const tree = join(base, 'worktree')
   const git = (...args: string[]) => spawnSync('git', ['-C', place.root, ...args], { stdio: 'ignore' }).status === 0
   try {
-    // Without the files: the checkout of a large project takes its time, and hooks of git could run in it.
+    // Without files: a large checkout is slow, and git hooks could run in it.
     if (!git('-c', 'core.hooksPath=/dev/null', 'worktree', 'add', '--detach', '--no-checkout', tree)) return []
     return [await once(rehearsed, program, place, 'a worktree', tree)]
   } finally {

@@ -1,4 +1,4 @@
-/** Every way in which a host drops a hook without a word is noticed. */
+/** Every setting that silently disables a hook is noticed. */
 
 import { expect, it } from 'vitest'
 import type { InstallPlace } from '../host/install-place.ts'

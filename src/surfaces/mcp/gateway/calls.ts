@@ -1,4 +1,4 @@
-/** Calls through the gateway: whose it is, whether it may be, and what of it comes back. */
+/** Calls through the gateway: finds the server, judges the call, and cleans its result. */
 
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Gated, GatewayGate } from './gate.ts'
@@ -8,7 +8,6 @@ import { schemaProblem } from './schema-check.ts'
 import type { GatewayServer } from './server.ts'
 import type { CallContext } from './wrapped-server.ts'
 
-/** The calls of one gateway. */
 export class GatewayCalls {
   readonly #servers: ReadonlyMap<string, GatewayServer>
   readonly #gate: GatewayGate
@@ -20,7 +19,10 @@ export class GatewayCalls {
     this.#gate = gate
   }
 
-  /** A tool: its input held to its schema, its result cleaned. A refusal is a result, so that the agent reads why. */
+  /**
+   * A tool call: checks the input against its schema and cleans the result. A refusal is a result, so that the agent
+   * reads the reason.
+   */
   async tool(params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
     const { name, arguments: given = {} } = params
     const { server, inner } = this.#named(name, 'tool')
@@ -77,7 +79,7 @@ export class GatewayCalls {
     )
   }
 
-  /** Completions come with every key, so no one is asked for them: without a level of allow there are none. */
+  /** Completions follow every keystroke, so they never ask: they need a level of allow. */
   async complete({ ref, argument, context: given }: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
     if (!isObject(ref) || !isObject(argument)) throw new RpcError(ERROR.params, '"ref" and "argument" must be objects')
     const isPrompt = ref.type === 'ref/prompt'
@@ -109,7 +111,7 @@ export class GatewayCalls {
     return { server, inner: found.name }
   }
 
-  /** A resource that may be followed: no one is asked, so a denial is all that counts. */
+  /** A resource to subscribe to: nobody is asked, so only a denial refuses it. */
   async subscribable(outer: unknown): Promise<{ readonly server: GatewayServer; readonly uri: string }> {
     const found = this.resource(outer)
     await this.#gate.refuseDenied(`mcp_resources__${found.server.label}`)

@@ -1,11 +1,11 @@
-/** What changes behind the gateway, to those who want to hear it: lists, and resources that somebody subscribed to. */
+/** Sends changes of lists and subscribed resources to the clients that listen. */
 
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, type RpcPeer } from '../json-rpc.ts'
 import { META } from '../revision.ts'
 import { innerUri, outerUri } from './namespace.ts'
 import type { WrappedServer } from './wrapped-server.ts'
 
-/** The part of a gateway's server that a feed needs. */
+/** The server functions that a feed needs. */
 export interface FeedServer {
   readonly label: string
   readonly wrapped: WrappedServer
@@ -17,7 +17,6 @@ interface Listener {
   readonly uris: ReadonlySet<string>
 }
 
-/** The fields of a filter, with what they let through. */
 const LISTS: Readonly<Record<string, string>> = {
   toolsListChanged: 'notifications/tools/list_changed',
   promptsListChanged: 'notifications/prompts/list_changed',
@@ -25,17 +24,16 @@ const LISTS: Readonly<Record<string, string>> = {
 }
 const LIST_CHANGED: ReadonlySet<string> = new Set(Object.values(LISTS))
 const UPDATED = 'notifications/resources/updated'
-/** Changes within this time are told once: a server that floods is heard as one that changed. */
+/** Reports changes within this time once, so that a server cannot flood its clients. */
 const GATHER_MS = 50
 const MAX_SUBSCRIPTIONS = 1000
 const MAX_LISTENERS = 100
 
-/** The changes of one gateway. */
 export class ChangeFeed {
   readonly #client: RpcPeer
   readonly #inSession: () => boolean
   readonly #listeners = new Set<Listener>()
-  /** Subscriptions of the session, by their outer address; those of listeners are in the listeners. */
+  /** The session's subscriptions by outer address; listeners have their own. */
   readonly #subscribed = new Set<string>()
   readonly #gathered = new Map<string, { readonly method: string; readonly params: Json }>()
   #timer: NodeJS.Timeout | null = null
@@ -49,7 +47,6 @@ export class ChangeFeed {
     if (this.#timer) clearTimeout(this.#timer)
   }
 
-  /** A server said that something changed. */
   changed(label: string, method: string, params: Json): void {
     if (LIST_CHANGED.has(method)) this.#gather(method, method, {})
     if (method !== UPDATED || typeof params.uri !== 'string') return
@@ -57,7 +54,6 @@ export class ChangeFeed {
     if (this.#isHeard(label, params.uri)) this.#gather(`${method} ${uri}`, method, { uri })
   }
 
-  /** A subscription of the session, until it is taken back. */
   async subscribe(server: FeedServer, uri: string, signal: AbortSignal): Promise<void> {
     await this.#open(server, uri, signal)
     this.#subscribed.add(outerUri(server.label, uri))
@@ -77,7 +73,7 @@ export class ChangeFeed {
     await server.wrapped.unsubscribe(uri, signal)
   }
 
-  /** No one listens any more, perhaps: then the server need not tell. */
+  /** Unsubscribes at the server if nobody listens any more. */
   #release(server: FeedServer, uri: string): void {
     if (this.#isHeard(server.label, uri)) return
     void server.wrapped.unsubscribe(uri, new AbortController().signal).catch(() => {})
@@ -88,7 +84,7 @@ export class ChangeFeed {
     return this.#subscribed.has(outer) || [...this.#listeners].some((listener) => listener.uris.has(outer))
   }
 
-  /** A server that was started again knows nothing of what was subscribed before. */
+  /** A restarted server has lost its subscriptions. */
   resubscribe({ label, wrapped }: FeedServer): void {
     const { signal } = new AbortController()
     const heard = [...this.#subscribed.keys(), ...[...this.#listeners].flatMap(({ uris }) => [...uris])]
@@ -98,7 +94,7 @@ export class ChangeFeed {
     }
   }
 
-  /** The stream of a client without a session: open until the client ends it. */
+  /** The stream of a client without a session, open until the client ends it. */
   async listen(
     { id, params, signal }: IncomingRequest,
     find: (uri: unknown) => Promise<{ readonly server: FeedServer; readonly uri: string }>,
@@ -116,7 +112,7 @@ export class ChangeFeed {
         found.push({ server, uri })
         agreed.push(outerUri(server.label, uri))
       } catch {
-        // The acknowledgement says which ones are heard.
+        // The acknowledgement lists the accepted ones.
       }
     }
     const listener = { id, methods: new Set(fields.map((field) => LISTS[field]!)), uris: new Set(agreed) }

@@ -1,4 +1,4 @@
-/** Between a call and the server: the level decides, the person is asked, and what happened is written down. */
+/** Judges calls to servers: applies the level, asks the person, and records the result. */
 
 import { ASKED_CALL, type GatewayJudge } from '../../../agents/mcp/judge.ts'
 import { GATEWAY_AGENT } from '../../../call/decide/named-tool.ts'
@@ -21,33 +21,30 @@ export interface GateParts {
   readonly elsewhere: Elsewhere
 }
 
-/** Where a question can be answered beside the client: the page, a link, `cordon approvals`. */
+/** Where a question can be answered besides the client: the page, a link, `cordon approvals`. */
 export interface Elsewhere {
-  /** Puts the questions of a prompter there as well. */
   readonly share: (inner: Prompter) => Prompter
-  /** Waits while somebody could answer there. */
+  /** Waits while an answer can come from there. */
   readonly wait: (signal: AbortSignal) => Promise<void>
-  /** Keeps a question that no one could be asked, and says how the user answers it. */
+  /** Keeps a question that nobody could answer, and returns how the user answers it. */
   readonly keep: (request: ApprovalRequest) => string
-  /** The fleet, where it answers asks of this machine. */
+  /** The fleet, if it answers this machine's questions. */
   readonly fleet: () => Promise<Prompter | null>
 }
 
-/** Something that is about to be asked of a server. */
+/** A request before it goes to a server. */
 export interface GatedCall {
-  /** How levels and the audit call it: `mcp__files__read`, `mcp_prompts__files`. */
+  /** Its name in levels and the audit log: `mcp__files__read`, `mcp_prompts__files`. */
   readonly called: string
   readonly server: string
   readonly input: Json
-  /** What the server says of a tool. */
   readonly hints?: Json
-  /** The way to the person; null: an ask is a refusal. */
+  /** Asks the person; null: an ask is a refusal. */
   readonly elicit: Elicit | null
 }
 
 export type Gated = { readonly result: GuardedResult } | { readonly refused: string } | { readonly failed: string }
 
-/** The gate of one gateway. */
 export class GatewayGate {
   readonly #parts: GateParts
 
@@ -55,18 +52,17 @@ export class GatewayGate {
     this.#parts = parts
   }
 
-  /** True when the level lets it pass without asking. */
+  /** True if the level allows it without asking. */
   async isOpen(called: string): Promise<boolean> {
     return (await this.#decide(called)).decision === 'allow'
   }
 
-  /** Throws when the level is deny: for what is too small to be asked about. */
+  /** Throws if the level is deny: for requests too small to ask about. */
   async refuseDenied(called: string): Promise<void> {
     const { decision, reason } = await this.#decide(called)
     if (decision === 'deny') throw new RpcError(ERROR.refused, `Denied: ${reason.message}`)
   }
 
-  /** Does the work if it may be done. */
   async pass(call: GatedCall, work: () => Promise<GuardedResult>, signal: AbortSignal): Promise<Gated> {
     const { recorder, judge } = this.#parts
     const { called, input, server } = call
@@ -83,7 +79,7 @@ export class GatewayGate {
       },
       approve: async (_, decision) => {
         const approval = await this.#approve(call, decision, begun, signal)
-        // A denial of the organisation that came meanwhile stands.
+        // The organisation may have denied it meanwhile.
         if (approval.approved) await judge.refresh()
         return approval
       },
@@ -112,7 +108,7 @@ export class GatewayGate {
     }
   }
 
-  /** Puts a question of the gateway itself to the person; anything but a clear yes is a no. */
+  /** Asks the person a question of the gateway; anything but a clear yes is a no. */
   async ask(message: string, elicit: Elicit, signal: AbortSignal): Promise<boolean> {
     return (await this.#answer(message, ['yes', 'no'], elicit, signal)) === 'yes'
   }
@@ -150,14 +146,13 @@ export class GatewayGate {
       recorder.answered(begun?.call ?? null, called, approval.by ?? client.name, approval)
     if (approval.approved) return approval
     const { kind, message } = approval.refusal
-    // A client without a person may decline as well: only an answer from elsewhere is certainly the user's.
+    // A client without a person may also decline: only answers from elsewhere are certainly the user's.
     const isClients = kind === 'declined' && approval.by === undefined && elicit !== null
     const said = isClients ? 'the client said no' : kind === 'corrected' ? `the user said no: ${message}` : message
     const way = kind === 'absent' || isClients ? `; ${level}` : ''
     return { ...approval, refusal: { kind, message: `Not run: ${said}${way}.` } }
   }
 
-  /** Where the client has no form for a question. */
   async #elsewhere(request: ApprovalRequest, signal: AbortSignal): Promise<Answer> {
     const { wait, fleet, keep } = this.#parts.elsewhere
     await wait(signal)

@@ -1,4 +1,4 @@
-/** The gateway: other MCP servers, each in its own sandbox, and one conversation that speaks for all of them. */
+/** The gateway: one conversation in front of other MCP servers, each in its own sandbox. */
 
 import { PassThrough, type Readable, Writable } from 'node:stream'
 import { type GatewayJudge, openGatewayJudge } from '../../../agents/mcp/judge.ts'
@@ -24,8 +24,7 @@ import { sharedPrompter } from '../../../questions/shared-prompter.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { linesOf } from '../../../system/lines.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
-import { EXIT } from '../../terminal/exit.ts'
-import { type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
+import { EXIT, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
 import { keepQuestion } from '../kept-question.ts'
 import { lineWriter } from '../stdio.ts'
 import { definitionDiff } from './server-catalog.ts'
@@ -34,29 +33,25 @@ import type { Connection } from './wrapped-server.ts'
 
 export interface WrapRequest {
   readonly root: string
-  /** The server that was typed; empty: those of the config file or the manifest. */
+  /** The server on the command line; empty: those of the config file or manifest. */
   readonly server: readonly string[]
-  /** The address of the server that was typed, for one elsewhere. */
   readonly url: string | null
-  /** A file in the form that MCP clients share. */
   readonly config: string | null
-  /** What a typed server's tools are put under; of several servers, the one that is meant. */
+  /** The name before a typed server's tools; with several servers, selects one. */
   readonly name: string | null
-  /** One server, whose tools keep their names. */
   readonly isPlain: boolean
-  /** Take everything as it is now, whatever was pinned. */
+  /** Accept everything as it is now, whatever was pinned. */
   readonly accept: boolean
   readonly terminal: Terminal
 }
 
-/** Lines of a wrapped server may be so long; a longer one ends it. */
+/** A longer line of a wrapped server ends it. */
 const MAX_SERVER_LINE = 8 * 1024 * 1024
-/** How long a server may take to end once its input has ended. */
 const GRACE_MS = 2000
-/** Shorter values of variables are words that results may well hold. */
+/** Shorter variable values are ordinary words in results. */
 const MIN_SECRET = 8
 
-/** Runs the servers in their sandboxes and speaks for them on this process's own stdio. */
+/** Runs the servers in sandboxes and serves them on this process's stdio. */
 export async function wrapServers(request: WrapRequest): Promise<number> {
   const machine = thisMachine()
   const judge = await openGatewayJudge(request.root, machine)
@@ -143,7 +138,7 @@ function wantedServers(
   })
 }
 
-/** A file that no one signed may change behind the person's back: another command under a known name is not started. */
+/** An unsigned file can change behind the person's back, so a changed command under a known name is not started. */
 function isKnown(
   { name, definition }: ServerSpec,
   accept: boolean,
@@ -165,7 +160,7 @@ function isKnown(
   return false
 }
 
-/** A connection to a server elsewhere, with a line before it and one behind it that has the hosts. */
+/** A recorded connection to a remote server: one line at its start, one with its hosts at its end. */
 function recorded(
   name: string,
   url: string,
@@ -195,7 +190,6 @@ interface ServerStreams {
   readonly signal: AbortSignal
 }
 
-/** A server that runs, with its lines. */
 function launched(
   label: string,
   run: (io: ServerStreams) => Promise<readonly string[]>,
@@ -244,7 +238,7 @@ const WINDOW_MS = 10_000
 const MAX_LINES = 200
 const MAX_LENGTH = 2000
 
-/** A stream that passes lines on; `now` tells the time in milliseconds. */
+/** A stream that relays lines; `now` is the time in milliseconds. */
 export function serverStderr(label: string, write: (line: string) => void, now: () => number): Writable {
   let rest = ''
   let since = 0

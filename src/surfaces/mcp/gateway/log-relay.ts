@@ -1,4 +1,4 @@
-/** Log messages of a wrapped server, on their way to the client: in form, cleaned, and not more than a person could read. */
+/** Relays log messages of a wrapped server: validated, cleaned, and limited in number. */
 
 import type { Json } from '../json-rpc.ts'
 import { guardedNote, type Origin } from './result.ts'
@@ -15,12 +15,12 @@ export function isLogLevel(value: unknown): value is string {
   return typeof value === 'string' && LEVELS.includes(value)
 }
 
-/** True when a message of this level is wanted at that one. */
+/** True if a message of this level passes that threshold. */
 export function reaches(level: string, wanted: string): boolean {
   return LEVELS.indexOf(level) >= LEVELS.indexOf(wanted)
 }
 
-/** The messages of one server. */
+/** The log messages of one server. */
 export class LogRelay {
   readonly #origin: Origin
   readonly #now: () => number
@@ -32,7 +32,6 @@ export class LogRelay {
     this.#now = now
   }
 
-  /** The message as it may be shown; null for one that is none, or one too many. */
   pass({ level, logger, data }: Json): LogMessage | null {
     if (!isLogLevel(level)) return null
     if (this.#now() - this.#since > WINDOW_MS) {

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { ProgressRelay } from './server.ts'
 
-it('tells the first ten, few after them, and always the last', () => {
+it('relays the first ten, few after them, and always the last', () => {
   vi.useFakeTimers()
   try {
     const told: unknown[] = []
@@ -25,7 +25,7 @@ it('tells the first ten, few after them, and always the last', () => {
   }
 })
 
-it('a server that never stops telling is heard ten times a second', () => {
+it('a flooding server is relayed ten times a second', () => {
   vi.useFakeTimers()
   try {
     let told = 0

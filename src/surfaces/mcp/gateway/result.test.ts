@@ -48,7 +48,7 @@ it('masks a secret that was packed up, and leaves bytes as they are', () => {
   expect(blobOf(packed('plain text\n'))).toContain(packed('plain text\n'))
 })
 
-it('leaves out what is no part, and says so', () => {
+it('leaves out invalid parts, and says so', () => {
   const odd = [
     null,
     'x',

@@ -1,4 +1,4 @@
-/** Schemas of strangers: what they say is held, what they try is not run. */
+/** Untrusted schemas: their rules are enforced, their patterns are not run. */
 
 import { describe, expect, it } from 'vitest'
 import { schemaProblem } from './schema-check.ts'

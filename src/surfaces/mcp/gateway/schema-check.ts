@@ -1,36 +1,33 @@
 /**
- * Holds a value to a JSON Schema (2020-12) of a stranger, within bounds: nothing is fetched, nothing recurses without end, and
- * patterns are not run, since one that was made for it takes for ever. `pattern`, `format` and rarer keywords are not checked.
+ * Checks a value against an untrusted JSON Schema (2020-12), within bounds: it fetches nothing, recursion is limited,
+ * and patterns are not run, because a crafted one never ends. `pattern`, `format` and rarer keywords are not checked.
  */
 
 import { canonicalJson } from '../../../system/json.ts'
 import { isObject, type Json } from '../json-rpc.ts'
 
 const MAX_DEPTH = 32
-/** What one check may cost: every step, and what a step checks, by its size. Some times what a large result needs, and below 100 ms. */
+/** The cost limit of one check, by steps and sizes: several times what a large result needs, and below 100 ms. */
 const MAX_WORK = 500_000
-/** Characters that are checked for the price of a step. */
 const CHARACTERS = 64
 const MAX_REFERENCE = 1_000
 const MAX_SHOWN = 500
-/** As many as JSON Schema has. */
+/** The number of types in JSON Schema. */
 const TYPES = 7
-/** What sorting and writing a value costs, and listing its fields, for each of them. */
+/** The cost factor of sorting and writing a value, and listing its fields. */
 const WRITING = 4
 const TAKING_APART = 2
 
-/** Where the check is. */
 interface Check {
-  /** The whole schema, for references within it. */
   readonly root: unknown
   readonly work: { left: number }
-  /** What was taken apart before: a schema can ask about one value a thousand times. */
+  /** Serialised values: a schema can compare one value a thousand times. */
   readonly texts: WeakMap<object, string>
   readonly fields: WeakMap<object, readonly (readonly [name: string, field: unknown])[]>
   depth: number
 }
 
-/** The first problem, such as `"path" must be a string`; null when the value fits. */
+/** The first problem, such as `"path" must be a string`, or null. */
 export function schemaProblem(schema: unknown, value: unknown, where = 'the value'): string | null {
   const work = { left: MAX_WORK }
   const check: Check = { root: schema, work, texts: new WeakMap(), fields: new WeakMap(), depth: 0 }
@@ -78,7 +75,7 @@ function referenceProblem({ $ref }: Json, value: unknown, where: string, check: 
   return problemOf(target, value, where, check)
 }
 
-/** What a reference within the schema stands for; undefined for any other, which is not fetched. */
+/** The target of a reference inside the schema; undefined for others, which are not fetched. */
 function resolve(reference: string, check: Check): unknown {
   if (reference.length > MAX_REFERENCE || (reference !== '#' && !reference.startsWith('#/'))) return undefined
   const parts = reference.split('/').slice(1)
@@ -104,7 +101,6 @@ function choiceProblem(schema: Json, value: unknown, where: string, check: Check
   return null
 }
 
-/** The first few values, as far as they are short. */
 function shown(values: readonly unknown[]): string {
   const texts = values.slice(0, 20).map((value) => {
     if (typeof value === 'string') return JSON.stringify(value.slice(0, 100))
@@ -123,7 +119,7 @@ function isSame(a: unknown, b: unknown, check: Check): boolean {
   return first === second
 }
 
-/** The same for values that are the same. */
+/** Equal for equal values. */
 function textOf(value: object, check: Check): string {
   const known = check.texts.get(value)
   if (known !== undefined) return known
@@ -142,7 +138,7 @@ function fieldsOf(value: Json, check: Check): readonly (readonly [name: string, 
   return fields
 }
 
-/** How much there is to write, counted no further than `most`. */
+/** The size of a value, counted up to `most`. */
 function sizeOf(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + value.length / CHARACTERS
   if (typeof value !== 'object' || value === null) return 1
@@ -154,7 +150,7 @@ function sizeOf(value: unknown, most: number): number {
   return size
 }
 
-/** A bound: the keyword, and whether what is measured keeps within it. */
+/** A bound: the keyword, and whether the measure satisfies it. */
 type Bound = readonly [keyword: string, holds: (measured: number, bound: number) => boolean]
 
 const isAtLeast: Bound[1] = (measured, bound) => measured >= bound
@@ -191,7 +187,7 @@ function boundProblem(list: readonly Bound[], schema: Json, measure: () => numbe
   return null
 }
 
-/** The length in characters, not in halves of them. */
+/** The length in characters, not UTF-16 units. */
 function characters(text: string, check: Check): number {
   spend(check, text.length / CHARACTERS)
   let pairs = 0
@@ -215,7 +211,7 @@ function itemsProblem(schema: Json, value: readonly unknown[], where: string, ch
   return different.size === value.length ? null : `${where} contains the same twice`
 }
 
-/** The same for items that are the same, and for no others. */
+/** Equal for equal items, and only for those. */
 function itemKey(item: unknown, check: Check): string {
   if (typeof item === 'object' && item !== null) return `#${textOf(item, check)}`
   if (typeof item === 'string') spend(check, item.length / CHARACTERS)
@@ -235,7 +231,7 @@ function objectProblem(schema: Json, value: Json, where: string, check: Check): 
       const problem = problemOf(properties[name], field, `"${name}"`, check)
       if (problem) return problem
     } else if (schema.patternProperties !== undefined) {
-      // Which of the names a pattern is about is not known here.
+      // Patterns are not run, so the names they cover are unknown.
     } else if (schema.additionalProperties === false) return `${where} does not take "${name}"`
     else {
       const problem = problemOf(schema.additionalProperties, field, `"${name}"`, check)

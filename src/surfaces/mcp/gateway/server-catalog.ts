@@ -1,4 +1,4 @@
-/** What a wrapped server offers: tools, prompts and templates as they were accepted, resources as they are now. */
+/** What a wrapped server offers: tools, prompts and templates as accepted, resources as they are now. */
 
 import { type DescriptionPin, pinOf, type ServerPins } from '../../../agents/mcp/pins.ts'
 import { scanText } from '../../../scan/injection/injection.ts'
@@ -10,7 +10,7 @@ import { withVisibleText } from '../visible-json.ts'
 import { type Names, outerUri } from './namespace.ts'
 import { ALONE, type WrappedServer } from './wrapped-server.ts'
 
-/** One thing on offer. */
+/** One offer. */
 export interface Offer {
   readonly definition: Json
   readonly pin: DescriptionPin
@@ -19,12 +19,11 @@ export interface Offer {
 export interface CatalogParts {
   readonly server: WrappedServer
   readonly pins: Pick<ServerPins, 'known' | 'accept'>
-  /** Take everything as it is at the first look, whatever was pinned. */
+  /** Accept everything on first use, whatever was pinned. */
   readonly accept: boolean
-  /** Puts a question to the person; false is a no. */
   readonly ask: (message: string, elicit: Elicit, signal: AbortSignal) => Promise<boolean>
   readonly warn: (text: string) => void
-  /** How long a list may take, instead of the default. */
+  /** The time limit of a list, instead of the default. */
   readonly listMs?: number
 }
 
@@ -36,65 +35,37 @@ interface Kind {
   /** The field that names an offer. */
   readonly key: 'name' | 'uriTemplate' | 'uri'
   readonly valid: RegExp
-  /** Before the name in the file of pins: no name of a tool can look like it. */
+  /** The prefix in the file of pins; no tool's name can contain it. */
   readonly prefix: string
 }
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 const ADDRESS = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{C}]{0,2000}$/u
 
+const kind = (one: string, method: string, field: string, key: Kind['key'], prefix: string): Kind => ({
+  ...{ one, method: `${method}/list`, field, capability: method.split('/')[0]!, key, prefix },
+  valid: key === 'name' ? NAME : ADDRESS,
+})
+
 const KINDS = {
-  tools: {
-    one: 'tool',
-    method: 'tools/list',
-    field: 'tools',
-    capability: 'tools',
-    key: 'name',
-    valid: NAME,
-    prefix: '',
-  },
-  prompts: {
-    one: 'prompt',
-    method: 'prompts/list',
-    field: 'prompts',
-    capability: 'prompts',
-    key: 'name',
-    valid: NAME,
-    prefix: 'prompt:',
-  },
-  templates: {
-    one: 'resource template',
-    method: 'resources/templates/list',
-    field: 'resourceTemplates',
-    capability: 'resources',
-    key: 'uriTemplate',
-    valid: ADDRESS,
-    prefix: 'template:',
-  },
-  resources: {
-    one: 'resource',
-    method: 'resources/list',
-    field: 'resources',
-    capability: 'resources',
-    key: 'uri',
-    valid: ADDRESS,
-    prefix: 'resource:',
-  },
-} as const satisfies Record<string, Kind>
+  tools: kind('tool', 'tools', 'tools', 'name', ''),
+  prompts: kind('prompt', 'prompts', 'prompts', 'name', 'prompt:'),
+  templates: kind('resource template', 'resources/templates', 'resourceTemplates', 'uriTemplate', 'template:'),
+  resources: kind('resource', 'resources', 'resources', 'uri', 'resource:'),
+}
 
 export type Pinned = 'tools' | 'prompts' | 'templates'
 
-/** Marks in the pins that a kind was checked: what comes later is new. */
+/** Marks a kind as checked in the pins: later offers are new. */
 const SEEN: Readonly<Record<Pinned, string>> = { tools: '@tools', prompts: '@prompts', templates: '@templates' }
 const MAX_OFFERS = 1000
 const MAX_PAGES = 20
-/** The lists of the other servers wait for it. */
+/** The lists of other servers wait for it. */
 const LIST_MS = 20_000
-/** Longer definitions are not descriptions, and all of them together are kept in a file. */
+/** The maximum length of a definition, because all are stored in one file. */
 const MAX_DEFINITION = 64 * 1024
 const MAX_LIST = 4 * 1024 * 1024
 
-/** The offers of one server. */
 export class ServerCatalog {
   readonly #parts: CatalogParts
   readonly #answered = new Set<string>()
@@ -106,14 +77,14 @@ export class ServerCatalog {
     this.#accepting = new Set(parts.accept ? ['tools', 'prompts', 'templates'] : [])
   }
 
-  /** The offers that are as they were accepted; on first contact, all that do not try to steer the agent by their words. */
+  /** The offers unchanged since they were accepted; on first contact, all without injections. */
   async accepted(kind: Pinned, elicit: Elicit | null, signal: AbortSignal): Promise<readonly Offer[]> {
     const { key, prefix } = KINDS[kind]
     const offers = await this.#offers(KINDS[kind], signal)
     const known = this.#parts.pins.known() ?? {}
     if (this.#accepting.has(kind) || !isSeen(kind, known)) {
       const first = offers.filter((offer) => this.#accepting.has(kind) || !this.#steers(KINDS[kind], offer))
-      // What was asked for once is not asked for ever: a change later in the session is a change.
+      // Accept only once: a later change in the session is a change.
       this.#accepting.delete(kind)
       const pins = first.map(({ definition, pin }) => [`${prefix}${String(definition[key])}`, pin] as const)
       this.#parts.pins.accept({ [SEEN[kind]]: { hash: '', text: '' }, ...Object.fromEntries(pins) })
@@ -132,12 +103,11 @@ export class ServerCatalog {
     return accepted
   }
 
-  /** Resources come and go with the data behind them, so they are not pinned; those that try to steer are left out. */
+  /** Resources change with their data, so they are not pinned; those with injections are left out. */
   async resources(signal: AbortSignal): Promise<readonly Offer[]> {
     return (await this.#offers(KINDS.resources, signal)).filter((offer) => !this.#steers(KINDS.resources, offer))
   }
 
-  /** What the server lists: names that can be names, each once. */
   async #offers(kind: Kind, signal: AbortSignal): Promise<readonly Offer[]> {
     const { server } = this.#parts
     await server.ready()
@@ -153,7 +123,7 @@ export class ServerCatalog {
         throw new RpcError(ERROR.internal, `the list of ${kind.field} of ${server.label} is not a list`)
       for (const item of list.slice(0, MAX_OFFERS)) {
         const name = isObject(item) ? item[kind.key] : undefined
-        // Of two names that a client may take for one the first is the one.
+        // Of two names that a client may confuse, the first wins.
         if (typeof name !== 'string' || !kind.valid.test(name) || isTaken(found, name, kind)) continue
         const definition = plain(item)
         const pin = pinOf(definition)
@@ -174,7 +144,7 @@ export class ServerCatalog {
     } catch (error) {
       if (slow.aborted && !signal.aborted)
         throw new RpcError(ERROR.internal, `${server.label} did not list its ${kind.field} in time: they are left out`)
-      // Servers say that they have resources and then know of no templates.
+      // Servers can announce resources and then reject templates.
       if (error instanceof RpcError && error.code === ERROR.method) return { [kind.field]: [] }
       throw error
     }
@@ -184,7 +154,7 @@ export class ServerCatalog {
     if (!scanText(pin.text).injection) return false
     this.#warnOnce(
       pin.hash,
-      `The ${kind.one} “${String(definition[kind.key])}” of the MCP server “${this.#parts.server.label}” describes itself in words that read like orders to the agent. It is withheld; cordon mcp wrap --accept takes it all the same. ${pin.text}`,
+      `The ${kind.one} “${String(definition[kind.key])}” of the MCP server “${this.#parts.server.label}” describes itself in words that read like instructions to the agent. It is withheld; cordon mcp wrap --accept takes it all the same. ${pin.text}`,
     )
     return true
   }
@@ -199,7 +169,7 @@ export class ServerCatalog {
   ): Promise<boolean> {
     const what = before ? 'changed its definition' : 'is new'
     const said = `The ${kind.one} “${String(definition[kind.key])}” of the MCP server “${this.#parts.server.label}” ${what} since it was accepted.`
-    // A no holds for what it was about, however often the server changes its words.
+    // A no stays, however often the server changes the text.
     if (this.#answered.has(name)) return false
     const shown = definitionDiff(before?.text ?? null, pin.text)
     if (elicit) {
@@ -220,24 +190,26 @@ export class ServerCatalog {
   }
 }
 
-/** Clients fold the names of tools, and not addresses. */
+/** Clients ignore case in tool names, but not in addresses. */
 function isTaken(found: ReadonlyMap<string, Offer>, name: string, { key }: Kind): boolean {
   const folded = (text: string): string => text.toLowerCase().replace(/[.-]/g, '_')
   return key === 'name' ? [...found.keys()].some((one) => folded(one) === folded(name)) : found.has(name)
 }
 
-/** Pins of an older Cordon hold tools without a mark. */
+/** Pins of an older Cordon contain tools without a mark. */
 function isSeen(kind: Pinned, known: Readonly<Record<string, DescriptionPin>>): boolean {
   if (Object.hasOwn(known, SEEN[kind])) return true
   return kind === 'tools' && Object.keys(known).some((name) => NAME.test(name))
 }
 
-/** Without what is for hosts alone: icons are fetched from anywhere, and `_meta` and `execution` speak of things that are not carried. */
+/**
+ * Removes fields for hosts: icons are fetched from anywhere, and the gateway does not support `_meta` and `execution`.
+ */
 function plain({ _meta, icons, execution, ...definition }: Json): Json {
   return definition
 }
 
-/** The lines of a definition that changed, or all of them. */
+/** The changed lines of a definition, or all of them. */
 export function definitionDiff(before: string | null, now: string): string {
   const lines = (text: string): string[] => JSON.stringify(JSON.parse(text), null, 2).split('\n')
   if (before === null) return lines(now).join('\n')
@@ -246,12 +218,11 @@ export function definitionDiff(before: string | null, now: string): string {
     .join('\n')
 }
 
-/** A tool or a prompt as the client sees it: under the server's name, marked as a stranger's. */
+/** A tool or prompt for the client: under the server's name, marked as a third party's. */
 export function shownNamed(definition: Json, label: string, outer: Names['outer']): Json {
   return { ...marked(definition, label), name: outer(label, String(definition.name)) }
 }
 
-/** A resource as the client sees it. */
 export function shownResource(definition: Json, label: string): Json {
   return { ...marked(definition, label), uri: outerUri(label, String(definition.uri)) }
 }

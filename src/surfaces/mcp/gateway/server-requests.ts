@@ -1,4 +1,7 @@
-/** What a wrapped server asks of the client: a form for the person, the client's model, the project's place. Granted by name, marked, written down. */
+/**
+ * Requests of a wrapped server to the client: forms for the person, the client's model, the project's roots. Each is
+ * granted by name, marked, and recorded.
+ */
 
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -15,7 +18,6 @@ export interface ServerRequestParts {
   readonly granted: readonly ServerRequest[]
   readonly root: string
   readonly gate: GatewayGate
-  /** The client's model; null when it offers none. */
   readonly sample: ((params: Json, signal: AbortSignal) => Promise<unknown>) | null
 }
 
@@ -28,7 +30,7 @@ const MAX_MESSAGE = 4000
 const MAX_SCHEMA = 32 * 1024
 const SECRET_WORDS = /pass(?:word|phrase|code)|secret|token|api.?key|private.?key|credential|\bpin\b|one.?time/i
 
-/** Answers one request of a server, or refuses it with an error that says why. */
+/** Answers one request of a server, or refuses it with a reason. */
 export async function answerServer(
   method: string,
   params: Json,
@@ -49,7 +51,7 @@ export async function answerServer(
   if (wanted === 'roots') return { roots: [{ uri: pathToFileURL(root).href, name: basename(root) }] }
   const called = `mcp_${wanted}__${label}`
   const work = wanted === 'elicitation' ? elicited(params, parts, elicit, signal) : sampled(params, parts, signal)
-  // A form is the question itself; that it may be shown was settled by the grant, and a level of deny still ends it.
+  // The grant allows the form, which is the question itself; a level of deny still refuses it.
   const way = wanted === 'elicitation' ? approving : elicit
   const gated = await gate.pass({ called, server: label, input: params, elicit: way }, work, signal)
   if ('result' in gated) return gated.result.json
@@ -91,7 +93,7 @@ function sampled(
   return async () => {
     if (!sample) throw new Error('the client offers no model')
     const { messages, modelPreferences, systemPrompt, maxTokens, temperature, stopSequences } = params
-    // No tools, and no context of other servers: only what this server says itself.
+    // Without tools and other servers' context: only this server's own text.
     const asked = {
       messages,
       ...(modelPreferences !== undefined && { modelPreferences }),

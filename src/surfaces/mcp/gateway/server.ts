@@ -1,4 +1,4 @@
-/** A wrapped server with what belongs to it: its catalog, its grants, what it says and asks. */
+/** A wrapped server with its catalog, grants, progress and requests. */
 
 import type { ServerPins } from '../../../agents/mcp/pins.ts'
 import type { ServerRequest } from '../../../agents/mcp/servers.ts'
@@ -14,13 +14,13 @@ import { answerServer } from './server-requests.ts'
 import { ALONE, type CallContext, type Connection, WrappedServer } from './wrapped-server.ts'
 
 const INTERVAL_MS = 100
-/** Told as they come: a request with a few steps is heard step by step. */
+/** Progress steps that are relayed at once. */
 const BURST = 10
 
 export class ProgressRelay {
   readonly #tell: (given: Json) => void
   readonly #now: () => number
-  /** How many may be told, as of `#counted`. */
+  /** Steps left, as of `#counted`. */
   #left = BURST
   #counted = Number.NEGATIVE_INFINITY
   #waiting: Json | null = null
@@ -38,7 +38,7 @@ export class ProgressRelay {
     else this.#timer ??= setTimeout(() => this.#flush(), (1 - this.#left) * INTERVAL_MS)
   }
 
-  /** Before the answer: what still waits is said, and nothing afterwards. */
+  /** Sends the last waiting progress before the answer, and nothing afterwards. */
   end(): void {
     this.#flush()
   }
@@ -67,22 +67,21 @@ export interface GatewayServerParts {
   readonly pins: Pick<ServerPins, 'known' | 'accept'>
   readonly accept: boolean
   readonly requests: readonly ServerRequest[]
-  /** Values that were given to the server and must not come back. */
+  /** Values given to the server that must not come back. */
   readonly known: readonly string[]
   readonly startMs?: number
   readonly listMs?: number
 }
 
-/** What a server needs of its gateway. */
+/** The functions of its gateway that a server needs. */
 export interface Surroundings {
   readonly root: string
   readonly gate: GatewayGate
   readonly feed: ChangeFeed
   readonly warn: (text: string) => void
   readonly now: () => number
-  /** Whether forms can be put to the person at all. */
+  /** Whether the person can be shown forms. */
   readonly elicits: () => boolean
-  /** The way to the person outside of a request; null when there is none. */
   readonly elicit: () => Elicit | null
   readonly sample: () => ((params: Json, signal: AbortSignal) => Promise<unknown>) | null
   readonly logLevel: () => string | null
@@ -92,7 +91,6 @@ export interface Surroundings {
 const MAX_QUESTIONS = 10
 const QUESTIONS_MS = 60_000
 
-/** One server of a gateway. */
 export class GatewayServer {
   readonly label: string
   readonly wrapped: WrappedServer
@@ -132,7 +130,7 @@ export class GatewayServer {
     })
   }
 
-  /** Asks the server for the client; what it says of its progress is cleaned on the way. */
+  /** Sends a client's request to the server, and cleans progress on the way. */
   async request(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
     const { progress, logLevel } = context
     if (logLevel !== null) await this.setLogLevel(logLevel, signal).catch(() => {})
@@ -145,7 +143,7 @@ export class GatewayServer {
     }
   }
 
-  /** A server of the handshake era is told once; one of the other hears it with each request. */
+  /** Sent once to a server with a handshake, and with each request to others. */
   async setLogLevel(level: string, signal: AbortSignal): Promise<void> {
     await this.wrapped.ready()
     if (!this.wrapped.isStateless && this.wrapped.has('logging')) {
@@ -166,7 +164,7 @@ export class GatewayServer {
     }
   }
 
-  /** One question at a time, and not one after the other without end: people say yes to be left alone. */
+  /** One question at a time with a limit: people say yes to end a flood. */
   async #asked(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<unknown> {
     if (this.#asking) throw new RpcError(ERROR.refused, 'another question of this server is open')
     const now = this.#around.now()

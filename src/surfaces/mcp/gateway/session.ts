@@ -1,4 +1,4 @@
-/** One conversation through the gateway: the client on one side, the wrapped servers on the other. No I/O of its own. */
+/** One conversation through the gateway, between the client and the wrapped servers. Without I/O. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { version } from '../../../system/version.ts'
@@ -17,19 +17,18 @@ import type { CallContext } from './wrapped-server.ts'
 export interface GatewayParts extends GateParts {
   readonly servers: readonly GatewayServerParts[]
   readonly root: string
-  /** One server alone, whose names stay as they are. */
   readonly isPlain?: boolean
   readonly toClient: Send
   readonly warn: (text: string) => void
   readonly now: () => number
-  /** How long a list waits for a server that still starts, once another is there. */
+  /** How long a list waits for a starting server once another is ready. */
   readonly patienceMs?: number
 }
 
-/** Clients give up on all servers when the first list takes long. */
+/** Clients drop all servers if the first list is slow. */
 const PATIENCE_MS = 5_000
 
-/** All that is ever on offer; a list of nothing says the rest. */
+/** Everything that any server may offer; missing kinds are empty lists. */
 const CAPABILITIES = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
@@ -38,7 +37,6 @@ const CAPABILITIES = {
   logging: {},
 } as const
 
-/** What the client said of itself in the handshake. */
 interface Handshake {
   readonly elicits: boolean
   readonly samples: boolean
@@ -55,7 +53,7 @@ export class GatewaySession {
   readonly #names: Names
   #handshake: Handshake | null = null
   #logLevel: string | null = null
-  /** Whether any request said that forms can be put to the person. */
+  /** Whether any request announced forms. */
   #elicits = false
 
   constructor(parts: GatewayParts) {
@@ -149,7 +147,7 @@ export class GatewaySession {
     const own = isObject(capabilities) ? capabilities : {}
     this.#handshake = { elicits: elicitsForms(own), samples: isObject(own.sampling) }
     this.#elicits ||= this.#handshake.elicits
-    // Servers take their time to start, and one that does not must not hold up the others.
+    // Servers start slowly, and a failing one must not block the others.
     for (const server of this.#servers.values()) void server.wrapped.ready().catch(() => {})
     return {
       protocolVersion: agreedRevision(protocolVersion),
@@ -158,7 +156,7 @@ export class GatewaySession {
     }
   }
 
-  /** `round` are the parameters of the request that waits now: what is told in between goes to it, or to no one. */
+  /** `round` returns the waiting request's parameters, which receives notifications; null: nobody does. */
   #context(round: () => Json | null, elicit: Elicit | null, logLevel: string | null): CallContext {
     const tell = (method: string, params: Json): void => {
       if (round() !== null) this.client.notify(method, params)
@@ -208,7 +206,7 @@ export class GatewaySession {
     }
   }
 
-  /** The offers of every server that answers; an error only when none does. */
+  /** The offers of every server that answers; an error only if none does. */
   async #all(
     kind: 'tools' | 'prompts' | 'resources',
     offers: (server: GatewayServer) => Promise<readonly { readonly definition: Json }[]>,
@@ -228,7 +226,7 @@ export class GatewaySession {
     return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []))
   }
 
-  /** Each server once it is there; one that still starts long after another is there is let go, and told of as a change when it is. */
+  /** Each server once it is ready. A slow one is skipped, and reported as a change when ready. */
   #started(servers: readonly GatewayServer[], change: string): Promise<void>[] {
     const ready = servers.map((server) => server.wrapped.ready())
     const late = Promise.any(ready).then(
@@ -253,7 +251,7 @@ export class GatewaySession {
   async #setLevel({ level }: Json, signal: AbortSignal): Promise<Json> {
     if (!isLogLevel(level)) throw new RpcError(ERROR.params, '"level" must be a log level')
     this.#logLevel = level
-    // One that still starts hears it when it is there.
+    // A starting server gets it when ready.
     const told = Promise.allSettled([...this.#servers.values()].map((server) => server.setLogLevel(level, signal)))
     await Promise.race([told, this.#patience()])
     return {}

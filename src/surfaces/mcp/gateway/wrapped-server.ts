@@ -1,42 +1,40 @@
-/** A server behind the gateway: started when it is needed, spoken to in its own revision, started again when it ends. No I/O of its own. */
+/**
+ * A server behind the gateway: started on demand, in its own protocol revision, restarted when it ends. Without I/O.
+ */
 
 import { version } from '../../../system/version.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from '../json-rpc.ts'
 import { HANDSHAKE_REVISIONS, META, STATELESS_REVISION } from '../revision.ts'
 import type { Elicit } from '../rounds.ts'
 
-/** What is behind a request of the client while a server works on it. */
+/** The client's request behind a server's work. */
 export interface CallContext {
-  /** The way to the person; null when there is none. */
   readonly elicit: Elicit | null
   readonly progress: ((params: Json) => void) | null
   readonly log: ((params: Json) => void) | null
   readonly logLevel: string | null
 }
 
-/** No one behind it: for what the gateway asks by itself. */
+/** For the gateway's own requests, without a client behind them. */
 export const ALONE: CallContext = { elicit: null, progress: null, log: null, logLevel: null }
 
-/** A running server. */
 export interface Connection {
   readonly send: Send
-  /** Resolves to why it ended. */
+  /** Resolves to the reason. */
   readonly ended: Promise<string>
-  /** Ends it; settles when it is gone. */
+  /** Ends it; resolves once it has exited. */
   stop(): Promise<void>
 }
 
 export interface WrappedServerParts {
   readonly label: string
   readonly connect: (receive: (text: string | null) => void) => Connection
-  /** What the server is told the client can do. */
+  /** The client capabilities that the server sees. */
   readonly capabilities: () => Json
-  /** Answers what the server asks of the client. */
   readonly asked: (method: string, params: Json, context: CallContext, signal: AbortSignal) => Promise<unknown>
-  /** Makes words of the server fit to be shown. */
   readonly clean: (text: string) => string
   readonly notified: (method: string, params: Json) => void
-  /** Told when it is up, also after it was started again. */
+  /** Called when it is ready, also after a restart. */
   readonly up: () => void
   readonly warn: (text: string) => void
   readonly now: () => number
@@ -51,15 +49,14 @@ interface Up {
   readonly since: number
 }
 
-/** A download may come first. */
+/** A first start may download the server. */
 const START_MS = 120_000
 const LONGEST_PAUSE_MS = 60_000
-/** A server that ran for so long did not fail at its start. */
+/** A server that ran this long did not fail at its start. */
 const STEADY_MS = 60_000
 const MAX_ROUNDS = 10
 const MAX_INPUTS = 10
 
-/** One server. */
 export class WrappedServer {
   readonly label: string
   readonly #parts: WrappedServerParts
@@ -79,17 +76,17 @@ export class WrappedServer {
     this.#parts = parts
   }
 
-  /** Starts it where it does not run. After a crash there is a pause, which grows. */
+  /** Starts it if needed. After a crash it waits, longer each time. */
   async ready(): Promise<void> {
     await this.#running()
   }
 
-  /** True when the running server said that it can do this. */
+  /** True if the running server announced this capability. */
   has(capability: string): boolean {
     return isObject(this.#up?.capabilities[capability])
   }
 
-  /** True when a capability has a feature, such as `subscribe` of `resources`. */
+  /** True if a capability has a feature, such as `subscribe` of `resources`. */
   offers(capability: string, feature: string): boolean {
     const found = this.#up?.capabilities[capability]
     return isObject(found) && found[feature] === true
@@ -99,12 +96,10 @@ export class WrappedServer {
     return this.#up?.stateless ?? false
   }
 
-  /** Contexts of the requests that it works on, the newest last. */
   contexts(): readonly CallContext[] {
     return [...this.#contexts]
   }
 
-  /** Asks the server, and answers what it asks in between. */
   async request(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
     const up = await this.#running()
     const token = context.progress ? `p${++this.#tokens}` : null
@@ -168,7 +163,7 @@ export class WrappedServer {
     throw new RpcError(ERROR.internal, `${this.label} asked more than ${MAX_ROUNDS} times`)
   }
 
-  /** What a server says of its failures is its own words, and reaches the agent like any other. */
+  /** A server's error text is its own words, and reaches the agent cleaned. */
   async #heard(answer: Promise<unknown>): Promise<unknown> {
     try {
       return await answer
@@ -245,8 +240,8 @@ export class WrappedServer {
   }
 
   /**
-   * Which revision it speaks. The handshake comes first: every server of the era before answers it, some stay silent on
-   * anything else before it, and a server of the new one refuses it with an error.
+   * Finds its revision. The handshake comes first: every older server answers it, some ignore anything before it, and
+   * a new one refuses it with an error.
    */
   async #agree(peer: RpcPeer, signal: AbortSignal): Promise<Pick<Up, 'stateless' | 'capabilities'>> {
     const clientInfo = { name: 'cordon-gateway', version }
@@ -269,7 +264,7 @@ export class WrappedServer {
     return { stateless: true, capabilities: isObject(found.capabilities) ? found.capabilities : {} }
   }
 
-  /** A server without sessions says what changed to those who listen. */
+  /** A server without sessions reports changes to listeners only. */
   #follow(up: Up): void {
     const filter = {
       toolsListChanged: this.offers('tools', 'listChanged'),

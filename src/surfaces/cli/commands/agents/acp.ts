@@ -6,7 +6,6 @@ import { parseArguments, textFlag } from '../../arguments.ts'
 import { rootFlag } from '../../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon acp`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const end = argv.indexOf('--')
   const args = parseArguments(commandRow('acp')!, end < 0 ? argv : argv.slice(0, end))

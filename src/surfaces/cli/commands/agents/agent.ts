@@ -8,15 +8,13 @@ import { Fault, messageOf } from '../../../../system/fault.ts'
 import { requirePlainOutput } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { visible } from '../../../terminal/terminal.ts'
-import { parseArguments, textFlag } from '../../arguments.ts'
+import { textFlag } from '../../arguments.ts'
 import { rootFlag } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const DEFAULT_SECONDS = 60
 
-/** Runs `cordon agent`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('agent')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [action, file, task] = args.words
   const components = await import('../../../../chat/component/component.ts')
   const { AGENT_WIT, buildComponent, requireOwnImports } = await import('../../../../chat/component/files.ts')

@@ -11,7 +11,6 @@ import { type CommandContext, commandRow, UsageError } from '../../usage.ts'
 
 const MODES = ['default', 'auto_accept', 'plan', 'auto', 'contained', 'custom'] as const
 
-/** Runs `cordon chat`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(
     commandRow('chat')!,
@@ -35,7 +34,6 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return startChat(options)
 }
 
-/** A look that costs nothing; the configuration itself is read when the prompt is there. */
 function hasConfig(): boolean {
   return existsSync(join(thisMachine().configDir, 'config.json'))
 }
@@ -62,7 +60,6 @@ function optionsOf(args: Arguments): ChatOptions {
   }
 }
 
-/** The page of this chat: its codes are shown above the prompt. */
 function pageFor(root: string): NonNullable<ChatOptions['page']> {
   return async (say) => {
     const { startPage } = await import('./serve-page.ts')

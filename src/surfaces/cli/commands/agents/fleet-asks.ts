@@ -1,4 +1,4 @@
-/** `cordon fleet asks|answer`: what machines of the fleet wait for, and a signed answer to it. */
+/** `cordon fleet asks|answer`: lists questions of the fleet's machines and signs answers. */
 
 import { answerAsk, type WaitingAsk, waitingAsks } from '../../../../organisation/answer.ts'
 import { openBus } from '../../../../organisation/connection.ts'
@@ -10,7 +10,7 @@ import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { EXIT, UsageError } from '../../usage.ts'
 
-/** Lists asks, or answers one. */
+/** Lists questions, or answers one. */
 export async function runAsks(
   verb: 'asks' | 'answer',
   terminal: Terminal,
@@ -43,7 +43,7 @@ export async function runAsks(
   }
 }
 
-/** Until it is stopped, asks of the fleet can be answered wherever those of this machine can. */
+/** Until it is stopped, shows the fleet's questions wherever this machine's own questions are shown. */
 async function follow(
   terminal: Terminal,
   settings: FleetSettings,

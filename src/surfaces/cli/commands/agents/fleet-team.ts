@@ -1,4 +1,4 @@
-/** The team's verbs of `cordon fleet`: found it, invite machines, revoke them, and publish its policy. */
+/** The team commands of `cordon fleet`: create it, invite and revoke machines, publish its policy. */
 
 import { resolve } from 'node:path'
 import { bundleDiff } from '../../../../organisation/bundle-diff.ts'
@@ -22,7 +22,7 @@ import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 export type TeamVerb = 'init' | 'invite' | 'serve' | 'machines' | 'revoke' | 'nats' | 'streams' | 'diff' | 'publish'
 
-/** Runs a verb of the team. Keys, codes and tokens look like secrets, and are what was asked for: they go out as they are. */
+/** Prints keys, codes and tokens unmasked: the person asked for them. */
 export async function runTeam(
   verb: TeamVerb,
   { terminal, bare }: Pick<CommandContext, 'terminal' | 'bare'>,
@@ -139,7 +139,6 @@ async function streams(terminal: Terminal, args: Arguments, team: Team, machine:
 
 const STYLES: Readonly<Record<string, Style>> = { allow: 'yellow', ask: 'cyan', deny: 'green' }
 
-/** What a draft changes, by its words and by what it would have decided. */
 async function diff(terminal: Terminal, args: Arguments, team: Team, machine: Machine): Promise<number> {
   const draft = args.words[1]
   if (draft === undefined) throw new UsageError('name the draft: cordon fleet diff DRAFT.json')
@@ -181,7 +180,6 @@ async function show(
   )
 }
 
-/** The lines to replay: of shipped records, or of audit files. */
 async function recordLines(files: readonly string[], machine: Machine): Promise<readonly string[] | null> {
   if (files.length === 0) return null
   const { shippedLines } = await import('../../../../organisation/received.ts')

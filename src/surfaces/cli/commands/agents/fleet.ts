@@ -7,15 +7,13 @@ import { Fault } from '../../../../system/fault.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { pause } from '../../../../system/timing.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const MACHINE = ['status', 'sync', 'join', 'asks', 'answer'] as const
 const TEAM = ['init', 'invite', 'serve', 'machines', 'revoke', 'nats', 'streams', 'diff', 'publish'] as const
 
-/** Runs `cordon fleet …`. */
-export async function run({ terminal, argv, bare }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('fleet')!, argv)
+export async function run({ terminal, args, bare }: CommandContext): Promise<number> {
   const verb = oneOf([...MACHINE, ...TEAM], args.words[0] ?? 'status', 'name an action')
   const machine = thisMachine()
   switch (verb) {

@@ -5,12 +5,9 @@ import { thisMachine } from '../../../../system/machine.ts'
 import { openChatTerminal } from '../../../chat/screen/chat-terminal.ts'
 import { runWizard } from '../../../chat/wizard.ts'
 import { isTerminalDevice } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon login`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('login')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [name = null] = args.words
   if (args.flags.forget) {
     const machine = thisMachine()
@@ -28,7 +25,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return (await setUp(name)) ? EXIT.ok : EXIT.failed
 }
 
-/** Asks at the terminal; true once a provider works. */
+/** Sets up a provider at the terminal; returns true once one works. */
 export async function setUp(name: string | null): Promise<boolean> {
   const screen = openChatTerminal()
   try {

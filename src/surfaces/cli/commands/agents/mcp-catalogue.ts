@@ -1,4 +1,4 @@
-/** `cordon mcp add`, `remove`, `list`, `status` and `logs`: the servers of a project and a person, in the configurations of their clients. */
+/** `cordon mcp add|remove|list|status|logs`: MCP servers in the manifest and in the clients' configurations. */
 
 import { spawn } from 'node:child_process'
 import { accessSync, constants, mkdirSync } from 'node:fs'
@@ -36,7 +36,7 @@ import { machineFiles } from '../../../../system/files.ts'
 import { recordOf } from '../../../../system/json.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { writeMade } from '../../../../system/made-file.ts'
-import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
+import { paint, printJson, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
 import type { Arguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { openWritten } from '../../open-policy.ts'
@@ -47,18 +47,15 @@ export interface CatalogueRequest {
   readonly terminal: Terminal
   readonly args: Arguments
   readonly root: string
-  /** The words behind the verb. */
   readonly words: readonly string[]
 }
 
-/** What is to be added, and where. */
-interface Wanted {
+interface RequestedServer {
   readonly name: string
   readonly scope: ClientScope
   readonly root: string
   readonly clients: readonly McpClient[]
   readonly server: ClientServer
-  /** The manifest has it already. */
   readonly isKnown: boolean
 }
 
@@ -121,7 +118,7 @@ export async function mcpRemove(request: CatalogueRequest): Promise<number> {
   return EXIT.ok
 }
 
-/** Runs `cordon mcp list`: the servers of the manifest, where they are, and those that no one guards. */
+/** Lists servers of the manifest, the clients that have them, and servers without a gateway. */
 export async function mcpList({ terminal, args, root: given }: CatalogueRequest): Promise<number> {
   const machine = thisMachine()
   const { answered } = await openGatewayJudge(given, machine)
@@ -139,10 +136,7 @@ export async function mcpList({ terminal, args, root: given }: CatalogueRequest)
     clients: [client],
     guarded: false,
   }))
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ servers: [...rows, ...bare] })}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json) return printJson(terminal, { servers: [...rows, ...bare] })
   if (rows.length + bare.length === 0) terminal.out('no MCP servers: cordon mcp add NAME -- COMMAND adds one\n')
   for (const { name, runs, login, clients } of rows) {
     const state = login === null ? '' : login ? ' (logged in)' : ' (no login)'
@@ -157,7 +151,7 @@ export async function mcpList({ terminal, args, root: given }: CatalogueRequest)
   return EXIT.ok
 }
 
-/** Runs `cordon mcp status [NAME]`: starts each server as a client would, and says what it offers and what a call would be. */
+/** Starts each server as a client would, and reports its tools and their levels. */
 export async function mcpStatus({ terminal, args, root, words }: CatalogueRequest): Promise<number> {
   const machine = thisMachine()
   const { answered } = await openGatewayJudge(root, machine)
@@ -188,7 +182,7 @@ export async function mcpStatus({ terminal, args, root, words }: CatalogueReques
   return failed ? EXIT.failed : EXIT.ok
 }
 
-/** Runs `cordon mcp logs NAME`: what the record has of a server. */
+/** Prints a server's lines of the audit log. */
 export function mcpLogs(request: CatalogueRequest): number {
   const { terminal, args, root } = request
   const name = nameIn(request)
@@ -206,7 +200,6 @@ export function mcpLogs(request: CatalogueRequest): number {
 }
 
 const MOST_LINES = 5000
-/** Longer than a server may take to start. */
 const STATUS_MS = 150_000
 
 function nameIn({ words }: CatalogueRequest): string {
@@ -219,11 +212,11 @@ function nameIn({ words }: CatalogueRequest): string {
 
 const scopeOf = ({ flags }: Arguments): ClientScope => (flags.user ? 'user' : 'project')
 
-function fileOf(client: McpClient, { scope, root }: Wanted, machine: Machine): string {
+function fileOf(client: McpClient, { scope, root }: RequestedServer, machine: Machine): string {
   return clientFile(client, scope, { root, home: machine.home, env: machine.env })!
 }
 
-async function readWanted(request: CatalogueRequest, machine: Machine): Promise<Wanted> {
+async function readWanted(request: CatalogueRequest, machine: Machine): Promise<RequestedServer> {
   const { args, words } = request
   const name = nameIn(request)
   const scope = scopeOf(args)
@@ -231,7 +224,7 @@ async function readWanted(request: CatalogueRequest, machine: Machine): Promise<
   const command = words.slice(1)
   const url = typeof args.flags.url === 'string' ? args.flags.url : null
   if (url !== null && (command.length > 0 || !isRemoteUrl(url)))
-    throw new UsageError('--url takes https://HOST/PATH, and stands by itself')
+    throw new UsageError('--url takes https://HOST/PATH, without a command')
   const clients = clientsOf(args, scope, name, { root, home: machine.home, env: machine.env })
   const typed = url !== null || command.length > 0 ? { command, env: {}, url, hasHeaders: false } : null
   const own = await knownServer(name, request.root, machine)
@@ -251,7 +244,7 @@ async function readWanted(request: CatalogueRequest, machine: Machine): Promise<
   return { name, scope, root, clients, server: known, isKnown: own !== null }
 }
 
-/** Those that are named; else those whose configuration is there, and of several that have the server, these. */
+/** The named clients; otherwise the installed ones, preferring those that already have the server. */
 function clientsOf(
   { lists }: Arguments,
   scope: ClientScope,
@@ -281,7 +274,6 @@ function hasEntry(client: McpClient, text: string | null, name: string): boolean
   }
 }
 
-/** The server as the manifest has it. */
 async function knownServer(name: string, root: string, machine: Machine): Promise<ClientServer | null> {
   const place = { machine: { ...machine, cwd: root }, files: machineFiles, root: null }
   const opened = await openPolicy({ ...place, choice: { kind: 'project' }, unsigned: 'as-written' })
@@ -289,7 +281,6 @@ async function knownServer(name: string, root: string, machine: Machine): Promis
   return spec ? { command: spec.argv, env: {}, url: spec.remote?.url ?? null, hasHeaders: false } : null
 }
 
-/** The server as the clients have it. */
 function found(
   clients: readonly McpClient[],
   { name, scope, root }: { readonly name: string; readonly scope: ClientScope; readonly root: string },
@@ -313,8 +304,7 @@ function found(
   return first ?? null
 }
 
-/** The section of the manifest. */
-function sectionOf({ name, server }: Wanted, { flags, lists }: Arguments): string {
+function sectionOf({ name, server }: RequestedServer, { flags, lists }: Arguments): string {
   const names = (list: readonly string[]) => `[${list.map((one) => JSON.stringify(one)).join(', ')}]`
   const variables = [...new Set([...Object.keys(server.env), ...(lists.env ?? [])])]
   const lines = [
@@ -331,7 +321,6 @@ function sectionOf({ name, server }: Wanted, { flags, lists }: Arguments): strin
   return `\n${lines.join('\n')}\n`
 }
 
-/** A command line that reads as these words. */
 function joinWords(words: readonly string[]): string {
   const text = words
     .map((word) => (/^[^\s'"\\$`|&;<>()]+$/.test(word) ? word : word.includes("'") ? `"${word}"` : `'${word}'`))
@@ -345,7 +334,7 @@ function joinWords(words: readonly string[]): string {
 async function writeSection(
   { terminal, args }: CatalogueRequest,
   machine: Machine,
-  { name, scope, root }: Wanted,
+  { name, scope, root }: RequestedServer,
   section: string,
 ): Promise<void> {
   const header = `[mcp_servers.${name}]`
@@ -367,7 +356,6 @@ async function writeSection(
   terminal.err(`${paint(terminal, 'green', 'added and signed')} ${visible(loaded.manifestPath)}\n`)
 }
 
-/** The manifest in its signed form; a new one where there is none. */
 async function signedManifest(args: Arguments, terminal: Terminal, machine: Machine): Promise<LoadedPolicy | null> {
   const opened = await openWritten(args, terminal)
   if (!opened) return null
@@ -384,7 +372,7 @@ async function signedManifest(args: Arguments, terminal: Terminal, machine: Mach
   return started?.loaded ?? null
 }
 
-/** Takes the section out as it was written; one that was changed since stays. */
+/** Removes the section that `mcp add` wrote; a section edited since stays. */
 async function removeSection(
   { terminal, args }: CatalogueRequest,
   machine: Machine,
@@ -413,7 +401,7 @@ async function removeSection(
   return isCut && !('why' in amended)
 }
 
-/** `cordon` where that is this program, else the program itself. */
+/** `cordon` if PATH has this program, otherwise its full path. */
 function wrapperWords(machine: Machine): readonly string[] {
   const script = machineFiles.canonical(process.argv[1] ?? '')
   const folders = (machine.env.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/'))
@@ -435,7 +423,6 @@ function rowOf({ name, argv, remote }: ServerSpec, machine: Machine) {
   return { name, runs: remote?.url ?? argv.join(' '), login }
 }
 
-/** Servers that clients start by themselves. */
 function bareServers(
   machine: Machine,
   root: string,
@@ -456,7 +443,7 @@ function bareServers(
   )
 }
 
-/** The tools that a client would be shown, and what the gateway says meanwhile; null tools where it has none to show. */
+/** The tools that the gateway offers a client, and its messages; `tools` is null if it offers none. */
 async function askGateway(
   name: string,
   root: string,

@@ -1,4 +1,4 @@
-/** `cordon mcp login` and `logout`: who you are at servers that are elsewhere. */
+/** `cordon mcp login|logout`: your accounts at remote MCP servers. */
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
@@ -19,7 +19,6 @@ export interface ServersRequest {
   readonly url: string | null
 }
 
-/** How long a person may take in the browser. */
 const LOGIN_MS = 10 * 60_000
 
 export async function mcpLogout(request: ServersRequest): Promise<number> {
@@ -78,7 +77,7 @@ async function wanted({ root, words, url }: ServersRequest, machine: Machine): P
   })
 }
 
-/** The page that a browser comes back to: on this machine alone, for one answer with the right state. */
+/** Listens on loopback for one browser redirect with the right state. */
 async function listenForCode(): Promise<{
   readonly url: string
   readonly code: (state: string, at: () => URL | null, signal: AbortSignal) => Promise<string>
@@ -95,7 +94,7 @@ async function listenForCode(): Promise<{
       server.on('request', (message, response) => {
         const { pathname, searchParams } = new URL(message.url ?? '/', 'http://127.0.0.1')
         const given = searchParams.get('code')
-        // What another page sends here is not the answer that is waited for.
+        // Ignore other requests of the page.
         const issuer = searchParams.get('iss')
         const isOther = issuer !== null && URL.parse(issuer)?.origin !== at()?.origin
         const isOurs = pathname === '/callback' && searchParams.get('state') === state && !isOther
@@ -113,7 +112,7 @@ async function listenForCode(): Promise<{
   return { url: `http://127.0.0.1:${port}/callback`, code, close }
 }
 
-/** Cordon opens it, and never an agent; where there is not a browser the address was printed. */
+/** Cordon opens the browser itself, never an agent. Without a browser, the person uses the printed address. */
 function openBrowser(machine: Machine, address: URL): void {
   if (address.protocol !== 'https:' && address.hostname !== '127.0.0.1' && address.hostname !== 'localhost') return
   const program = machine.env.BROWSER ?? (process.platform === 'darwin' ? 'open' : 'xdg-open')

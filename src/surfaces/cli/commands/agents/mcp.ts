@@ -10,13 +10,11 @@ import { keepQuestion } from '../../../mcp/kept-question.ts'
 import type { ServerOptions } from '../../../mcp/served-project.ts'
 import { serveStdio } from '../../../mcp/stdio.ts'
 import { type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, parseArguments, textFlag } from '../../arguments.ts'
+import { type Arguments, textFlag } from '../../arguments.ts'
 import { rootFlag } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon mcp`. */
-export async function run({ terminal, argv, bare }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('mcp')!, argv)
+export async function run({ terminal, args, bare }: CommandContext): Promise<number> {
   const root = rootFlag(args) ?? process.cwd()
   const [verb, ...server] = args.words
   if (verb === 'wrap') {
@@ -39,7 +37,7 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
     })
   }
   if (verb === 'login' || verb === 'logout') {
-    // The address that it prints is one to be opened: nothing of it is masked.
+    // The printed address must be opened, so nothing in it is masked.
     const { mcpLogin, mcpLogout } = await import('./mcp-login.ts')
     const run = verb === 'login' ? mcpLogin : mcpLogout
     return run({ terminal: bare, root, words: server, url: textFlag(args, 'url') ?? null })
@@ -59,7 +57,7 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
   if (args.flags['token-file'] !== undefined && !args.flags.http) throw new UsageError('--token-file goes with --http')
   const options = serverOptions(root, terminal)
-  // A project that is not signed ends it here, where a person sees why, and not at a client's first request.
+  // Fail here on an unsigned manifest: a person sees this error, unlike the client's first request.
   await (await createCordon({ project: root })).close()
   const page = args.flags.ui ? await openPage(root, bare) : null
   try {
@@ -71,7 +69,7 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
   }
 }
 
-/** A client starts it without a terminal, mostly: then no one sees a code, and what needs one is refused. */
+/** Clients start it without a terminal, so usually nobody can read a code, and such actions are refused. */
 async function openPage(root: string, terminal: Terminal): Promise<{ close(): Promise<void> }> {
   const { startPage, terminalShow } = await import('./serve-page.ts')
   const warn = (text: string) => terminal.err(`cordon: ${visible(text)}\n`)
@@ -93,7 +91,7 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
     fallback: {
       name: 'terminal',
       ask: async (request, signal) => {
-        // The page may answer meanwhile, and then no one waits here any more.
+        // If the page answers first, nobody waits here any more.
         await waitForPage(machine, signal)
         signal.throwIfAborted()
         const project = machineFiles.canonical(root)
@@ -120,7 +118,7 @@ async function overHttp(terminal: Terminal, options: ServerOptions, args: Argume
   return EXIT.ok
 }
 
-/** A token that client and server were both given, such as by a Secret; one that can be guessed is none. */
+/** A token shared with the client, such as a mounted Secret. Tokens that can be guessed are refused. */
 function readToken(file: string): string {
   const token = machineFiles.readText(resolve(file)).trim()
   if (!/^[\w.~+/=-]{32,512}$/.test(token))

@@ -1,4 +1,4 @@
-/** Starts the page for the commands that have one: its settings, what it knows of this machine, and where its codes are shown. */
+/** Starts the page for the commands that serve it. */
 
 import { openPolicy } from '../../../../project/open.ts'
 import { findRoot } from '../../../../project/place/root.ts'
@@ -13,12 +13,10 @@ import { isTerminalDevice, paint, type Terminal, visibleLines } from '../../../t
 export interface PageRequest {
   readonly root: string
   readonly port: number
-  /** Shows a code; false when no one can see it. */
   readonly show: (text: string) => boolean
   readonly warn: (text: string) => void
 }
 
-/** Starts it. */
 export async function startPage({ root, port, show, warn }: PageRequest): Promise<PageServer> {
   const machine = thisMachine()
   const project = machineFiles.canonical(findRoot(machineFiles.canonical(root), machineFiles))
@@ -36,7 +34,7 @@ export async function startPage({ root, port, show, warn }: PageRequest): Promis
   })
 }
 
-/** Codes on stderr, where that is a terminal. */
+/** Shows codes on stderr if it is a terminal. */
 export function terminalShow(terminal: Terminal): (text: string) => boolean {
   return (text) => {
     if (!isTerminalDevice(2)) return false
@@ -45,7 +43,7 @@ export function terminalShow(terminal: Terminal): (text: string) => boolean {
   }
 }
 
-/** `[approvals]` of the person's own manifest. One that does not load tells no one anything. */
+/** `[approvals]` of the user's manifest; a manifest that does not load sends no notices. */
 export async function noticeSettings(
   machine: Machine,
   root: string,

@@ -1,16 +1,14 @@
-/** `cordon ui`: the page of this machine, as long as the command runs. */
+/** `cordon ui`: serves this machine's page until the command ends. */
 
 import { thisMachine } from '../../../../system/machine.ts'
 import { webhookKey } from '../../../page/notifier.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
-import { parseArguments, textFlag } from '../../arguments.ts'
+import { textFlag } from '../../arguments.ts'
 import { rootFlag } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 import { startPage, terminalShow } from './serve-page.ts'
 
-/** Runs `cordon ui`. */
-export async function run({ terminal, bare, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('ui')!, argv)
+export async function run({ terminal, bare, args }: CommandContext): Promise<number> {
   if (args.flags['webhook-key']) {
     bare.out(`${webhookKey(thisMachine())}\n`)
     return EXIT.ok

@@ -1,4 +1,4 @@
-/** What `cordon setup` puts into the account: a link on PATH, and completions of the person's shell. */
+/** The files that `cordon setup` adds to the account: a link on PATH and shell completions. */
 
 import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
@@ -9,7 +9,7 @@ export type AccountFile =
   | { readonly kind: 'link'; readonly path: string; readonly to: string }
   | { readonly kind: 'completions'; readonly path: string; readonly text: string }
 
-/** Where each shell looks for completions by itself; the script is made by the Cordon that is installed then. */
+/** Where each shell looks for completions. The script asks the installed Cordon for them. */
 const COMPLETIONS: Readonly<Record<string, (machine: Machine) => { readonly path: string; readonly text: string }>> = {
   bash: (machine) => ({
     path: join(dataHome(machine), 'bash-completion/completions/cordon'),
@@ -27,11 +27,11 @@ const COMPLETIONS: Readonly<Record<string, (machine: Machine) => { readonly path
 
 const FIRST_LINE = '# Written by cordon setup.'
 
-/** The files of this account, whether they are there or not. */
+/** The files of this account, present or not. */
 export function accountFiles(machine: Machine): readonly AccountFile[] {
   const completions = Object.entries(COMPLETIONS).map(([shell, of]) => {
     const { path, text } = of(machine)
-    // zsh looks for its mark in the first line.
+    // zsh requires this marker in the first line.
     return {
       kind: 'completions' as const,
       path,
@@ -41,20 +41,19 @@ export function accountFiles(machine: Machine): readonly AccountFile[] {
   return [{ kind: 'link', path: join(machine.home, '.local/bin/cordon'), to: programFile() }, ...completions]
 }
 
-/** The completions of one shell; null for one that has none. */
 export function completionsOf(machine: Machine, shell: string): AccountFile | null {
   const wanted = COMPLETIONS[shell]?.(machine).path
   return accountFiles(machine).find(({ path }) => path === wanted) ?? null
 }
 
-/** The program that a person calls: the checkout's, which builds what changed, or the package's. */
+/** The program that a person calls: the checkout's, which rebuilds on change, or the package's. */
 function programFile(): string {
   const root = dirname(dirname(machineFiles.canonical(process.argv[1] ?? '')))
   const ofCheckout = join(root, 'cordon')
   return existsSync(join(root, 'scripts/is-built.sh')) ? ofCheckout : join(root, 'bin/cordon')
 }
 
-/** What is at a file's place: nothing, what setup would write, an older one of ours, or somebody else's. */
+/** The status of a file: absent, current, outdated, or not Cordon's. */
 export function fileStatusOf(file: AccountFile): 'absent' | 'same' | 'older' | 'other' {
   const facts = lstatSync(file.path, { throwIfNoEntry: false })
   if (facts === undefined) return 'absent'
@@ -62,25 +61,23 @@ export function fileStatusOf(file: AccountFile): 'absent' | 'same' | 'older' | '
     if (!facts.isSymbolicLink()) return 'other'
     const to = resolve(dirname(file.path), readlinkSync(file.path))
     if (machineFiles.canonical(to) === machineFiles.canonical(file.to)) return 'same'
-    // Of a Cordon that moved or is gone, or of another one.
+    // A link to a Cordon that moved or is gone, or to another one.
     return basename(to) === 'cordon' && (!existsSync(to) || isCordon(to)) ? 'older' : 'other'
   }
   const text = facts.isFile() ? readFileSync(file.path, 'utf8') : ''
   return text === file.text ? 'same' : text.includes(FIRST_LINE) ? 'older' : 'other'
 }
 
-/** Whether a program is one of Cordon's own scripts. */
 function isCordon(path: string): boolean {
   const package_ = join(dirname(machineFiles.canonical(path)), 'dist/cordon.cjs')
   return existsSync(package_) || existsSync(join(dirname(machineFiles.canonical(path)), '../dist/cordon.cjs'))
 }
 
-/** Whether a folder is on PATH. */
 export function isOnPath(folder: string, { env }: Machine): boolean {
   return (env.PATH ?? '').split(delimiter).some((entry) => entry !== '' && resolve(entry) === folder)
 }
 
-/** The `cordon` that the person's shell finds; null for none. */
+/** The `cordon` that the person's shell finds, or null. */
 export function foundOnPath({ env }: Machine): string | null {
   const paths = (env.PATH ?? '').split(delimiter).filter((entry) => entry.startsWith('/'))
   return paths.map((entry) => join(entry, 'cordon')).find((path) => existsSync(path)) ?? null

@@ -1,4 +1,4 @@
-/** `cordon doctor`: what holds on this machine, found out by running it. */
+/** `cordon doctor`: reports which protections work on this machine, by trying them. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
@@ -14,9 +14,8 @@ import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/c
 import { readFile } from '../../../hook/install/placed-hook.ts'
 import type { Unseen } from '../../../hook/unseen-report.ts'
 import { paint, type Style, visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { cordonWords } from '../../cordon-words.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 import { hookStyle } from './install.ts'
 import { residentLine } from './resident.ts'
 
@@ -26,9 +25,7 @@ const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
   absent: 'red',
 }
 
-/** Runs `cordon doctor`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('doctor')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   if (args.flags.engines) return engines(terminal, args.flags.json === true)
   if (args.flags.fix) {
     const { repairMachine } = await import('./repair-machine.ts')
@@ -75,7 +72,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return exit
 }
 
-/** What a container has to give so that commands can be put into a sandbox in it. */
+/** What a container must allow so that commands in it can have a sandbox. */
 function containerLine(kind: ContainerKind, usable: boolean): string {
   const where = `this is a container (${kind})`
   if (kind === 'gvisor')
@@ -85,7 +82,7 @@ function containerLine(kind: ContainerKind, usable: boolean): string {
     : `${where}: it needs user namespaces (a seccomp profile that allows them) and an unmasked /proc (procMount: Unmasked); docs/guides/fleet.md has a Pod that has both`
 }
 
-/** What holds on this machine, and which agents are guarded. */
+/** Which protections work on this machine, and which agents are guarded. */
 export async function findHealth(): Promise<{
   readonly support: Awaited<ReturnType<Awaited<ReturnType<typeof openBackend>>['probe']>>
   readonly score: { readonly holds: number; readonly of: number }
@@ -96,7 +93,6 @@ export async function findHealth(): Promise<{
   return { support, score: { holds, of: support.assurances.length }, agents: await agentHooks() }
 }
 
-/** Each engine with what it was seen to hold here. */
 async function engines(terminal: CommandContext['terminal'], json: boolean): Promise<number> {
   const { surveyEngines } = await import('../../../../session/code/engines.ts')
   const found = await surveyEngines(thisMachine(), await commandBackend())
@@ -116,12 +112,12 @@ async function engines(terminal: CommandContext['terminal'], json: boolean): Pro
 interface ShownSecrets {
   readonly paths: readonly string[]
   readonly line: string | null
-  /** What looks like a secret and needs no mask. */
+  /** Files that look like secrets and need no mask. */
   readonly skipped: object | null
   readonly skippedLine: string | null
 }
 
-/** The policy of this project as it is written; a manifest that does not load is the business of `cordon check`. */
+/** The policy of this project as written; `cordon check` reports a manifest that does not load. */
 async function writtenPolicy(): Promise<LoadedPolicy | null> {
   const { openPolicy } = await import('../../../../project/open.ts')
   try {
@@ -134,12 +130,10 @@ async function writtenPolicy(): Promise<LoadedPolicy | null> {
   }
 }
 
-/** The sandbox that commands would run in here. */
 async function commandBackend(): ReturnType<typeof openBackend> {
   return openBackend((await writtenPolicy())?.sandbox ?? BUILT_IN_BACKEND, thisMachine())
 }
 
-/** Secrets of this project that commands see. */
 async function shownSecrets(): Promise<ShownSecrets> {
   const none: ShownSecrets = { paths: [], line: null, skipped: null, skippedLine: null }
   const { skippedSecrets, skippedSecretsLine, trackedSecrets, trackedSecretsLine } = await import(
@@ -158,7 +152,7 @@ async function shownSecrets(): Promise<ShownSecrets> {
   }
 }
 
-/** What the agents with a hook of ours would read or run by themselves here. */
+/** Files and commands that hooked agents would read or run on their own here. */
 async function unseenThings(agents: readonly AgentCheck[]): Promise<readonly Unseen[]> {
   const { unseenIn } = await import('../../../hook/unseen-report.ts')
   const machine = thisMachine()
@@ -166,7 +160,7 @@ async function unseenThings(agents: readonly AgentCheck[]): Promise<readonly Uns
   return unseenIn(names, { ...installPlace(), scope: 'user' }, { machine, files: machineFiles, read: readFile })
 }
 
-/** Hooks of ours that are installed: one that a host silently dropped is the worst failure there is. */
+/** Installed hooks. A host that silently dropped one is the worst failure. */
 async function agentHooks(): Promise<readonly AgentCheck[]> {
   const checks = await checkAgents(installPlace(), readFile, thisMachine().stateDir)
   return checks.filter((check) => check.status !== 'absent')
@@ -185,14 +179,13 @@ function installPlace(): Omit<InstallPlace, 'scope'> {
 
 type ContainerKind = 'kubernetes' | 'podman' | 'docker' | 'gvisor' | 'container'
 
-/** The files and variables that containers are known by. */
 interface ContainerTraces {
   readonly exists: (path: string) => boolean
   readonly read: (path: string) => string
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The kind of container; null on a machine or in a virtual one. */
+/** The kind of container; null on a physical or virtual machine. */
 export function containerKind(traces: ContainerTraces = thisProcess()): ContainerKind | null {
   const { exists, read, env } = traces
   if (read('/proc/version').includes('gVisor')) return 'gvisor'

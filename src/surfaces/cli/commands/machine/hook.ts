@@ -1,4 +1,4 @@
-/** `cordon hook`: what the agents people already use call before each of their tools. */
+/** `cordon hook`: the program that agent hosts call before each tool. */
 
 import { constants, fstatSync, openSync, read, readFileSync, readSync } from 'node:fs'
 import { errorCode, messageOf } from '../../../../system/fault.ts'
@@ -7,18 +7,16 @@ import { ancestorArguments, thisMachine } from '../../../../system/machine.ts'
 import { answerHook, blocked, type HookAnswer } from '../../../hook/answer-hook.ts'
 import { ANSWER_SECONDS } from '../../../hook/host/hook-command.ts'
 import { findHost, HOST_NAMES } from '../../../hook/hosts/hosts.ts'
-import { parseArguments, textFlag } from '../../arguments.ts'
+import { textFlag } from '../../arguments.ts'
 import { cordonWords } from '../../cordon-words.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** A tool call with a whole file in it is big; more than this is not one. */
+/** Larger inputs are not tool calls. */
 const MAX_INPUT = 64 * 1024 * 1024
-/** A host has written its input before it waits. */
 const INPUT_MS = 10_000
 
 /** Runs `cordon hook HOST` and `cordon hook run`. */
-export async function run({ terminal, argv, untouched }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('hook')!, argv)
+export async function run({ terminal, args, untouched }: CommandContext): Promise<number> {
   const [name = '', command, ...rest] = args.words
   const root = textFlag(args, 'root') ?? null
   if (name === 'run') {
@@ -52,7 +50,7 @@ async function answered(name: string, root: string | null): Promise<HookAnswer> 
   return withDeadline(ANSWER_SECONDS * 1000, answerHook(host, input, setting))
 }
 
-/** All of stdin as text; null when it is too much or no UTF-8. Read directly, because `process.stdin` takes time to make. */
+/** All of stdin as text; null if too long or not UTF-8. Read directly, because `process.stdin` is slow to create. */
 async function readInput(): Promise<string | null> {
   const chunks: Buffer[] = []
   let size = 0
@@ -70,7 +68,7 @@ async function readInput(): Promise<string | null> {
   }
 }
 
-/** Reads the next of stdin. What a host has written is there before we are; a thread that waits for it is only made for the rest. */
+/** Reads stdin. Hosts usually write their input before we start, so a reader thread is created only for the rest. */
 function inputReader(): () => Buffer | Promise<Buffer> {
   const ready = unblockedInput()
   return () => {
@@ -85,7 +83,7 @@ function inputReader(): () => Buffer | Promise<Buffer> {
   }
 }
 
-/** Stdin without waiting: a file, or a pipe that is opened once more, since how it was opened belongs to the host too. */
+/** Reads stdin without blocking. A pipe is reopened, because its flags are shared with the host. */
 function unblockedInput(): number | null {
   try {
     const facts = fstatSync(0)
@@ -109,11 +107,11 @@ function awaitInput(buffer: Buffer): Promise<Buffer> {
   })
 }
 
-/** Ends the process when this takes too long: a host that has waited for its own limit runs the tool. */
+/** Ends the process after a deadline: a host whose own limit expires runs the tool. */
 async function withDeadline<T>(ms: number, work: Promise<T>): Promise<T> {
   const timer = setTimeout(() => {
     const sorry = 'cordon: the call could not be judged in time, so it was blocked.'
-    // A read of stdin that never returns would keep `process.exit` waiting for its thread; another program does not wait.
+    // A blocked read of stdin would keep `process.exit` waiting for its thread, so replace the process.
     process.execve?.('/bin/sh', ['sh', '-c', `echo "${sorry}" >&2; exit ${EXIT.usage}`], {})
     process.kill(process.pid, 'SIGKILL')
   }, ms)
@@ -124,13 +122,13 @@ async function withDeadline<T>(ms: number, work: Promise<T>): Promise<T> {
   }
 }
 
-/** How the sandbox's init was started: by a descriptor, with the numbers of others and no word beside them. */
+/** The init's command line: started by descriptor, with descriptor numbers as its only words. */
 const INIT = /^\/proc\/self\/fd\/\d+\0(?:[a-z]?\d+\0){2,8}$/
 
 /**
- * True only where all of it holds: pid 1 is Cordon's init, without new privileges and without capabilities, but for the one by which
- * the broker reads a path; this process has none, and is under a filter; no user namespace can be made. A program outside cannot
- * choose its pid 1.
+ * True only if all of this applies: pid 1 is Cordon's init, without new privileges and with at most the capability by
+ * which the broker reads a path; this process has no capabilities, runs under a filter and cannot create a user
+ * namespace. A program outside cannot choose its pid 1.
  */
 export function isInsideSandbox(read: (path: string) => string = readText): boolean {
   if (!INIT.test(read('/proc/1/cmdline'))) return false

@@ -1,4 +1,4 @@
-/** `cordon install`: puts Cordon in front of an agent, shows what changes, keeps a backup, and tests that the hook fires. */
+/** `cordon install`: installs the hook of an agent, shows the change, keeps a backup, and tests the hook. */
 
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
 import { openPolicy } from '../../../../project/open.ts'
@@ -16,14 +16,12 @@ import { unguardedLine, unguardedSessions } from '../../../hook/install/open-ses
 import { planInstall, planRemoval, readFile, removeHook, writeChange } from '../../../hook/install/placed-hook.ts'
 import { lineDiff } from '../../../terminal/line-diff.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments } from '../../arguments.ts'
+import { type Arguments, oneOf } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { cordonWords } from '../../cordon-words.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon install`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('install')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const agent = agentOf(args)
   const host = await installOf(agent)
   const place = placeOf(args)
@@ -88,13 +86,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return ok ? EXIT.ok : EXIT.failed
 }
 
-/** The colour of what is said about a hook. */
 export function hookStyle(check: AgentCheck): 'green' | 'yellow' | 'red' {
   if (!isInPlace(check)) return 'red'
   return check.status === 'works' ? 'green' : 'yellow'
 }
 
-/** What the installation changes and why, in one paragraph. */
 function summary({ name, missed }: InstalledHost, place: InstallPlace, changes: readonly FileChange[]): string {
   const where = place.scope === 'user' ? 'all your projects' : place.root
   const backups = changes.some(({ before }) => before !== null)
@@ -117,7 +113,7 @@ function named(changes: readonly FileChange[]): string {
   return changes.map(({ path }) => visible(path)).join(' and ')
 }
 
-/** The hook judges from now on. What keeps it from allowing anything is better heard here than from the agent. */
+/** Reports now why the new hook would deny every call, before the agent does. */
 async function tellWhatIsMissing(terminal: Terminal, root: string): Promise<void> {
   const machine = thisMachine()
   const choice = { kind: 'project' } as const
@@ -151,7 +147,7 @@ function placeOf(args: Arguments): InstallPlace {
   }
 }
 
-/** Writes down what the host wants of the hook that is there now, and shows it: of several steps in one file the whole. */
+/** Writes the trust that the host requires for the hook. Shows several steps in one file as one change. */
 async function writeTrust(
   terminal: Terminal,
   host: InstalledHost,

@@ -3,13 +3,11 @@
 import { openKeys } from '../../../../project/sign/keys.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments } from '../../arguments.ts'
+import { oneOf } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon keys [list|trust|untrust|reset]`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('keys')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [given = 'list', key, ...comment] = args.words
   const verb = oneOf(['list', 'trust', 'untrust', 'reset'], given, 'name an action')
   const keys = openKeys(thisMachine())

@@ -10,14 +10,14 @@ import { confirm } from '../../confirm.ts'
 
 type RepairStep = NonNullable<Support['assurances'][number]['repair']>[number]
 
-/** Programs that become root come from the system, whatever PATH says. */
+/** Programs that run as root come from system folders, whatever PATH contains. */
 const FOLDERS = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-/** A setting of the kernel is written in place; a file is replaced as a whole. */
+/** Kernel settings are written in place; files are replaced. */
 const WRITE =
   'umask 022; case $1 in /proc/*) exec cat > "$1";; esac; mkdir -p "$(dirname "$1")" && cat > "$1.cordon" && mv -f "$1.cordon" "$1"'
 
-/** Repairs what a probe found, if the person wants it. What is left is for the next probe to say. */
+/** Repairs what a probe found, after the person confirms. The next probe reports what is left. */
 export async function repairMachine(terminal: Terminal, { assurances }: Support, yes: boolean): Promise<void> {
   const steps = assurances.flatMap(({ repair }) => repair ?? [])
   if (steps.length === 0) return terminal.err('cordon: Cordon can repair nothing here\n')
@@ -28,7 +28,7 @@ export async function repairMachine(terminal: Terminal, { assurances }: Support,
   if (!yes && !(await confirm(terminal, 'Do it? [y/N] '))) return terminal.err('cordon: nothing was changed\n')
   for (const step of steps) {
     const failed = carryOut(step, sudo)
-    // The later steps rely on the earlier ones.
+    // Later steps depend on earlier ones.
     if (failed !== null) return terminal.err(`cordon: a step failed (${visible(failed)}):\n${describeStep(step)}`)
   }
 }
@@ -51,7 +51,6 @@ function find(name: string): string | undefined {
   return FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path))
 }
 
-/** Null, or why it could not be done. */
 function carryOut(step: RepairStep, sudo: string | null): string | null {
   const argv =
     step.kind === 'run' ? [find(step.argv[0]), ...step.argv.slice(1)] : ['/bin/sh', '-c', WRITE, 'sh', step.path]

@@ -4,14 +4,12 @@ import { openSecrets } from '../../../../project/sign/keys.ts'
 import { requireSecretName } from '../../../../system/keychain-entry.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { oneOf } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const MAX_VALUE = 64 * 1024
 
-/** Runs `cordon secrets [list|set|remove]`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('secrets')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [given = 'list', name] = args.words
   const verb = oneOf(['list', 'set', 'remove'], given, 'name an action')
   const secrets = openSecrets(thisMachine())
@@ -32,7 +30,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     terminal.out(`removed ${visible(name)}\n`)
     return EXIT.ok
   }
-  // No one types a value for a name that cannot be.
+  // Check the name before the person types a value.
   requireSecretName(name)
   const value = process.stdin.isTTY
     ? await typedUnseen(terminal, `The value of ${name} (it is not shown): `)
@@ -44,7 +42,6 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return EXIT.ok
 }
 
-/** All of stdin, without the line end that most programs write. */
 async function piped(): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
@@ -56,7 +53,6 @@ async function piped(): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')
 }
 
-/** A line from the terminal that is not echoed. */
 function typedUnseen(terminal: Terminal, question: string): Promise<string> {
   const { stdin } = process
   return new Promise((resolve, reject) => {

@@ -6,14 +6,11 @@ import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { makeDirectories } from '../../../../system/state.ts'
 import { visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 import { type AccountFile, accountFiles, completionsOf, fileStatusOf, foundOnPath, isOnPath } from './account-files.ts'
 
-/** Runs `cordon setup`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('setup')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const machine = thisMachine()
   const shell = basename(machine.env.SHELL ?? '')
   const wanted = wantedFiles(machine, shell)
@@ -43,7 +40,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return answer(true)
 }
 
-/** A package that the system installed is on PATH already. */
+/** A package that the system installed is already on PATH. */
 function wantedFiles(machine: Machine, shell: string): readonly AccountFile[] {
   const [link] = accountFiles(machine)
   const found = foundOnPath(machine)
@@ -78,7 +75,7 @@ const LINES: Readonly<Record<string, { readonly file: string; readonly line: str
   fish: { file: '~/.config/fish/config.fish', line: 'fish_add_path ~/.local/bin' },
 }
 
-/** What the person's shell still lacks: start-up files are theirs to change. */
+/** What the person's shell still lacks. Cordon does not edit start-up files. */
 function pathNotes(machine: Machine, shell: string, link: AccountFile): readonly string[] {
   const notes: string[] = []
   const folder = dirname(link.path)

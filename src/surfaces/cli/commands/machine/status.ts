@@ -1,4 +1,4 @@
-/** `cordon` alone, or `cordon status`: where this project stands, and the next step of each thing that wants one. */
+/** `cordon` alone, or `cordon status`: the state of this project, and the next step for each problem. */
 
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
 import {
@@ -11,17 +11,14 @@ import { cutMiddle, cutTo } from '../../../../scan/display-text.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/check.ts'
 import { readFile } from '../../../hook/install/placed-hook.ts'
-import { paint, type Style, type Terminal } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
+import { paint, printJson, type Style, type Terminal } from '../../../terminal/terminal.ts'
 import { cordonWords } from '../../cordon-words.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
 const LABEL = 11
 const MAX_REFUSALS = 5
 
-/** Runs `cordon status`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('status')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const machine = thisMachine()
   const standing = await projectStatusOf(machine, Date.now())
   const place = {
@@ -34,15 +31,12 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const agents = (await checkAgents(place, readFile, machine.stateDir, false)).filter(
     ({ status }) => status !== 'absent',
   )
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ ...standing, agents })}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json) return printJson(terminal, { ...standing, agents })
   terminal.out(describeStanding(terminal, standing, agents))
   return EXIT.ok
 }
 
-/** The standing as text, no row wider than the terminal. */
+/** The status as text, with no row wider than the terminal. */
 export function describeStanding(terminal: Terminal, standing: ProjectStatus, agents: readonly AgentCheck[]): string {
   const columns = Math.max(40, Math.min(terminal.width, 120))
   const row = (label: string, style: Style, said: string, next = ''): string[] => [

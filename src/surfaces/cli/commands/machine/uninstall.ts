@@ -1,4 +1,4 @@
-/** `cordon uninstall`: takes Cordon out of this account, after showing what goes and what stays. */
+/** `cordon uninstall`: removes Cordon from this account, after showing what goes and what stays. */
 
 import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
@@ -20,10 +20,9 @@ import { HOST_NAMES, type InstalledHost, installOf } from '../../../hook/hosts/h
 import { installedHooks } from '../../../hook/install/installed-hooks.ts'
 import { planRemoval, removeHook } from '../../../hook/install/placed-hook.ts'
 import { visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { cordonWords } from '../../cordon-words.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 import { accountFiles, fileStatusOf } from './account-files.ts'
 
 interface PlacedHook {
@@ -35,27 +34,21 @@ interface PlacedHook {
 interface Removal {
   readonly hooks: readonly PlacedHook[]
   readonly residents: readonly Resident[]
-  /** What `cordon setup` wrote. */
   readonly files: readonly string[]
-  /** Names in the keychain. */
   readonly keys: readonly string[]
-  /** What `cordon audit verify` needs is left in the state directory. */
+  /** Keeps what `cordon audit verify` needs in the state directory. */
   readonly keepsRecord: boolean
   readonly folders: readonly Folder[]
-  /** What is there and is not removed, each with the reason. */
   readonly stays: readonly string[]
 }
 
 interface Folder {
   readonly path: string
   readonly holds: string
-  /** Entries that stay. */
   readonly kept: readonly string[]
 }
 
-/** Runs `cordon uninstall`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('uninstall')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const machine = thisMachine()
   const removal = await planEverything(machine, args.flags['keep-record'] === true)
   const answer = (removed: boolean): void => {
@@ -99,7 +92,7 @@ async function planEverything(machine: Machine, keepsRecord: boolean): Promise<R
   }
   return {
     hooks: await placedHooks(machine),
-    // Those that a call of this person finds.
+    // Residents that this person's calls use.
     residents: residents(machine.env, process.argv[1] ?? '').filter(
       ({ place }) => place === residentPlaces(machine.env)[0],
     ),
@@ -113,10 +106,10 @@ async function planEverything(machine: Machine, keepsRecord: boolean): Promise<R
   }
 }
 
-/** The log, the heads that show cuts, the key that it is signed with, and the form of all that. */
+/** The log, the heads that reveal truncation, the signing key, and their schema. */
 const RECORD = ['audit', 'audit-heads', 'signing-key.pub', 'version']
 
-/** Null for a folder that may go, empty for none, else the reason: XDG variables can point anywhere. */
+/** Why a folder must stay; null if it may go, empty if it is absent. XDG variables can point anywhere. */
 function whyNot(path: string): string | null {
   const facts = lstatSync(path, { throwIfNoEntry: false })
   if (facts === undefined) return ''
@@ -129,10 +122,9 @@ function whyNot(path: string): string | null {
   return null
 }
 
-/** Names that Cordon's own folders never hold. */
+/** Names that never occur in Cordon's own folders. */
 const FOREIGN = ['.git', 'package.json', 'node_modules', 'src']
 
-/** Hooks of the user, and those of every project that was installed for. */
 async function placedHooks(machine: Machine): Promise<readonly PlacedHook[]> {
   const here = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
   const common = { home: machine.home, env: machine.env, cordon: cordonWords(), wrapper: programPath(machine) }
@@ -152,7 +144,7 @@ async function placedHooks(machine: Machine): Promise<readonly PlacedHook[]> {
   return found
 }
 
-/** In the home itself a project's files are the user's. */
+/** In the home folder, a project's files are the user's. */
 function samePaths(some: readonly FileChange[], others: readonly FileChange[]): boolean {
   return some.map(({ path }) => path).join('\0') === others.map(({ path }) => path).join('\0')
 }
@@ -173,7 +165,7 @@ function keychainNames(machine: Machine): readonly string[] {
   return [...new Set(names)].filter((name) => attempt(() => [store.read(name)?.from]).includes('keychain'))
 }
 
-/** What is damaged is removed like the rest. */
+/** Damaged state is removed like the rest. */
 function attempt<T>(read: () => readonly T[]): readonly T[] {
   try {
     return read()
@@ -224,7 +216,7 @@ function programStays(): string {
   return `the program in ${program}; ${how}`
 }
 
-/** Hooks first: one that cannot be taken out stops the rest, which it needs. */
+/** Removes hooks first: if one cannot be removed, the rest stays, because the hook needs it. */
 async function carryOut({ hooks, residents: running, files, keys, folders }: Removal, machine: Machine): Promise<void> {
   for (const { host, place, changes } of hooks) removeHook(host, place, machine.stateDir, changes)
   for (const resident of running) stopResident(resident)
@@ -249,7 +241,7 @@ async function carryOut({ hooks, residents: running, files, keys, folders }: Rem
   try {
     rmdirSync(place)
   } catch {
-    // Somebody has started one again.
+    // Another process started a resident again.
   }
 }
 

@@ -1,4 +1,4 @@
-/** `cordon add`: puts a host, a place, a command, a port or a tool into the manifest and signs it, in one step. */
+/** `cordon add`: adds a host, place, command, port or tool to the manifest and signs it. */
 
 import { requireGrantable, typedPlaces } from '../../../../one-off/grants.ts'
 import {
@@ -18,15 +18,13 @@ import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { writeMade } from '../../../../system/made-file.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments } from '../../arguments.ts'
+import { oneOf } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { typedPort } from '../../one-off-flags.ts'
 import { openWritten } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon add host|read|write|command|port|tool VALUE…`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('add')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [given, ...values] = args.words
   const kind = oneOf(['host', 'read', 'write', 'command', 'port', 'tool'], given, 'say what to add')
   if (values.length === 0) throw new UsageError(`say which: cordon add ${kind} ${EXAMPLES[kind]}`)
@@ -38,7 +36,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     throw new Fault('unsigned-manifest', `${opened.loaded.manifestPath}is not signed in its current form`, {
       remedy: 'Read it and run cordon sign first: changes by others are not signed with it.',
     })
-  // What was signed is the manifest with its registries.
+  // Sign the manifest with its registries.
   let loaded: AdditionPlaces['loaded'] = report ? withRegistries(opened.loaded, report.registries) : opened.loaded
   const places = { loaded, machine, files: machineFiles }
   const additions = values.map((value) => ({ value, ...additionOf(kind, value, places) }))
@@ -65,7 +63,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return EXIT.failed
   }
   if (!report) {
-    // With it the built-in rules apply as they do without one.
+    // The new manifest must not loosen the built-in rules, so the project root must be valid.
     requireProject(loaded.root, machine)
     writeMade(loaded.manifestPath, 'schema_version = 1\n', { flag: 'wx', mode: 0o644 })
     const started = await openWritten(args, terminal)

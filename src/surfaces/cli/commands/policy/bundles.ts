@@ -1,16 +1,13 @@
-/** `cordon bundles`: what development tools get in the sandbox. */
+/** `cordon bundles`: what development tools may use in the sandbox. */
 
 import { nearest } from '../../../../project/near-word.ts'
 import { builtInBundles, bundleNames, describeBundle } from '../../../../run/open-backend.ts'
 import { wrapWords } from '../../../../scan/display-text.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon bundles`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('bundles')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [name] = args.words
   const bundles = builtInBundles()
   const chosen = name === undefined ? null : bundles.find((bundle) => bundle.tool === name)

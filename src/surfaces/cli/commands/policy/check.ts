@@ -1,6 +1,6 @@
 import { linesOf } from '../../../../system/lines.ts'
 
-/** `cordon check`: decide without running, for people and for programs. */
+/** `cordon check`: judges a call without running it, for people and for programs. */
 
 import type { BatchChecker } from '../../../../call/decide/batch.ts'
 import { type CheckedCall, type CheckRequest, openChecker } from '../../../../call/decide/check-call.ts'
@@ -11,23 +11,20 @@ import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Style, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { hintAtDraft, hintAtInit, manifestChoice, openInForce, printWarnings } from '../../open-policy.ts'
 import { requestedCall } from '../../requested-call.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
 export const VERDICT_STYLE: Record<Verdict, Style> = { allow: 'green', ask: 'yellow', deny: 'red' }
 export const VERDICT_EXIT: Record<Verdict, number> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny }
 
-/** Runs `cordon check`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('check')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   if (args.flags.batch) {
     const { BatchChecker } = await import('../../../../call/decide/batch.ts')
     return batch(terminal, new BatchChecker(thisMachine(), machineFiles, manifestChoice(args)))
   }
   const call = requestedCall(args)
-  // An unsigned manifest is checked as it is written; a signed one with the registries that it was signed with.
+  // An unsigned manifest is checked as written; a signed one with its signed registries.
   const opened = await openInForce(args, terminal, { unsigned: 'as-written' })
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened
@@ -45,7 +42,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return VERDICT_EXIT[decision.decision]
 }
 
-/** What git shows of secrets is found out when the decision asks for it, which few do: until then none is shown. */
+/** Git is asked about tracked secrets only if the decision needs it, which is rare. */
 async function decide(loaded: LoadedPolicy, machine: Machine, request: CheckRequest): Promise<CheckedCall> {
   let asked = false
   const isShown = (): boolean => {
@@ -65,7 +62,6 @@ async function batch(terminal: Terminal, checker: BatchChecker): Promise<number>
   return EXIT.ok
 }
 
-/** A decision in a few lines. */
 export function describe(terminal: Terminal, decision: Decision): string {
   const lines = [
     `${paint(terminal, VERDICT_STYLE[decision.decision], decision.decision)}  ${visible(decision.reason.message)}  ${paint(terminal, 'dim', `[${decision.reason.code}]`)}`,

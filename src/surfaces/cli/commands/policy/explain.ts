@@ -1,4 +1,4 @@
-/** `cordon explain`: the same decision as `check`, drawn as a tree that a person can follow. */
+/** `cordon explain`: the decision of `check` as a tree. */
 
 import { type CheckedCall, openChecker } from '../../../../call/decide/check-call.ts'
 import type { Decision, PartDecision } from '../../../../policy/decision.ts'
@@ -6,21 +6,17 @@ import { reviewedWorstCase } from '../../../../policy/review.ts'
 import { worstCaseOf } from '../../../../policy/worst-case.ts'
 import { withAnswers } from '../../../../project/answers.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
-import { coverSecrets } from '../../../../scan/redact/redact.ts'
+import { coverSecrets, createRedactor, MASK } from '../../../../scan/redact/redact.ts'
 import type { CommandFact, ShellFacts, Word } from '../../../../shell/facts.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import type { Machine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { hintAtDraft, hintAtInit, openInForce } from '../../open-policy.ts'
 import { requestedCall } from '../../requested-call.ts'
-import { secretMask } from '../../secret-words.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 import { VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
 
-/** Runs `cordon explain`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('explain')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const call = requestedCall(args)
   const opened = await openInForce(args, terminal, { unsigned: 'as-written' })
   if (!opened) return EXIT.usage
@@ -49,13 +45,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return VERDICT_EXIT[checked.decision.decision]
 }
 
-/** What decides about a command: its text before it runs, or each program when it starts as well, where this machine can (S8). */
+/** What judges a command: its text only, or also each program when it starts, if this machine can (S8). */
 function judgedBy({ policy }: LoadedPolicy): Readonly<Record<'denials' | 'grants' | 'hosts', string>> {
   const both = 'text and process'
   return { denials: both, grants: policy.everyProgram.value ? both : 'text', hosts: both }
 }
 
-/** Which part of a text has which hosts, and whether its parts run apart for that (S3). */
+/** Which hosts each part of a command may reach, and whether parts run separately for that (S3). */
 async function networkOf(
   facts: ShellFacts,
   loaded: LoadedPolicy,
@@ -105,7 +101,6 @@ function draw(terminal: Terminal, { decision, facts }: CheckedCall, root: string
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
 
-/** The command text with the part that decided underlined, or marked where there are not colours. */
 function underlined(terminal: Terminal, text: string, part: PartDecision | undefined): string {
   const source = coverSecrets(text)
   if (!part?.span || part.decision === 'allow') return visibleLines(source).replaceAll('\n', '\n  ')
@@ -137,7 +132,6 @@ function shellTree(terminal: Terminal, facts: ShellFacts, decision: Decision, ro
   ]
 }
 
-/** Where in the tree a command is drawn, and how its secrets are hidden. */
 interface Drawing {
   readonly branch: string
   readonly rail: string
@@ -173,7 +167,7 @@ function partLines(terminal: Terminal, part: PartDecision, indent: string): stri
   ]
 }
 
-/** The words as bash will see them: one cell a word, what cannot be known in angle brackets. */
+/** One cell per word as bash sees it, with unknown parts in angle brackets. */
 function words(terminal: Terminal, fact: CommandFact, mask: Drawing['mask']): string {
   const assignments = fact.assignments
     .filter((assignment) => assignment.scope === 'command' || fact.argv.length === 0)
@@ -196,4 +190,37 @@ function verdict(terminal: Terminal, { decision }: { readonly decision: PartDeci
 
 function sources(part: PartDecision): string {
   return part.rules.length > 0 ? `(${visible(part.rules.map((rule) => rule.source).join(', '))})` : ''
+}
+
+function secretMask(facts: ShellFacts | null): (text: string) => string {
+  const plain = createRedactor()
+  const secrets = new Set(facts?.commands.flatMap((fact) => secretsAmong(wordsOf(fact), plain.find)))
+  const redactor = secrets.size === 0 ? plain : createRedactor(secrets)
+  // A short value is masked only as a whole word: elsewhere it may be part of anything.
+  return (text) => (secrets.has(text) ? MASK : redactor.redact(text))
+}
+
+function wordsOf({ argv, assignments }: CommandFact): string[][] {
+  const set = assignments.map(({ name, value }) => [name, '=', value?.values?.[0] ?? value?.text ?? ''])
+  return [...set, argv.map((word) => word.values?.[0] ?? word.text)]
+}
+
+function secretsAmong(texts: readonly string[][], find: ReturnType<typeof createRedactor>['find']): string[] {
+  return texts.flatMap((words) => {
+    let line = ''
+    const starts = words.map((word) => {
+      if (line !== '' && word !== '=' && !line.endsWith('=')) line += ' '
+      const quote = /[\s'"]/.test(word) ? '"' : ''
+      const start = line.length + quote.length
+      line += quote + word + quote
+      return start
+    })
+    const spans = find(line)
+    return words.flatMap((word, index) =>
+      spans.flatMap(({ start, end }) => {
+        const part = word.slice(Math.max(0, start - starts[index]!), Math.max(0, end - starts[index]!))
+        return part === '' ? [] : [part]
+      }),
+    )
+  })
 }

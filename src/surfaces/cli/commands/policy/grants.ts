@@ -1,4 +1,4 @@
-/** `cordon grants`: what was answered for a time, a session or a project, and taking it back. */
+/** `cordon grants`: lists, suggests and revokes saved answers. */
 
 import {
   type AnswerCount,
@@ -9,12 +9,10 @@ import {
 } from '../../../../project/answer-counts.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { commandText, oneOf, parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { commandText, oneOf } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon grants list|suggest|revoke|prune`. */
-export function run({ terminal, argv }: CommandContext): number {
-  const args = parseArguments(commandRow('grants')!, argv)
+export function run({ terminal, args }: CommandContext): number {
   const [given = 'list', ...ids] = args.words
   const verb = oneOf(['list', 'suggest', 'revoke', 'prune'], given, 'name an action')
   if (verb !== 'revoke' && ids[0] !== undefined)
@@ -30,7 +28,7 @@ export function run({ terminal, argv }: CommandContext): number {
   return EXIT.ok
 }
 
-/** How `cordon add` names what an answer offers. */
+/** The kind that `cordon add` uses for each kind of answer. */
 const ADDED: Readonly<Partial<Record<AnswerCount['kind'], string>>> = {
   command: 'command',
   host: 'host',
@@ -39,7 +37,6 @@ const ADDED: Readonly<Partial<Record<AnswerCount['kind'], string>>> = {
   directory: 'write',
 }
 
-/** What was answered with yes again and again: proposed here, and never in the middle of work. */
 function suggest(terminal: Terminal, asJson: boolean): number {
   const machine = thisMachine()
   const open = repeatedAnswers(machine, Date.now()).filter(
@@ -62,10 +59,10 @@ function suggest(terminal: Terminal, asJson: boolean): number {
   return EXIT.ok
 }
 
-/** A grant that nothing used for so long is offered for removal. */
+/** Grants unused for this long are offered for removal. */
 const UNUSED_DAYS = 14
 
-/** The grants that are meant, by their whole ids or by a beginning that only one has; a word too many revokes nothing. */
+/** The chosen grants, by id or unique prefix. An unknown id revokes nothing at all. */
 function named(grants: SavedGrants, ids: readonly string[]): readonly SavedGrant[] {
   if (ids.length === 0) throw new UsageError('name the grants to revoke; cordon grants lists them')
   return ids.map((id) => {
@@ -126,7 +123,7 @@ function endOf({ scope, expires }: SavedGrant): string {
   return scope === 'project' ? 'until it is revoked' : 'until its session ends'
 }
 
-/** `2026-11-16 17:40`, as the clock on the wall has it. */
+/** `2026-11-16 17:40`, in local time. */
 function localTime(time: number): string {
   const date = new Date(time)
   const two = (part: number): string => String(part).padStart(2, '0')

@@ -1,10 +1,9 @@
-/** `cordon import`: the permission settings of another agent, as a manifest that allows no more than they did. */
+/** `cordon import`: converts another agent's permission settings to a manifest that allows no more. */
 
 import { dirname, join } from 'node:path'
-import { IMPORTERS } from '../../../../agents/import/agents.ts'
+import { IMPORTERS, mergeSettings } from '../../../../agents/import/agents.ts'
 import { RULE_FILES } from '../../../../agents/import/codex.ts'
 import { importManifest } from '../../../../agents/import/manifest.ts'
-import { mergeSettings } from '../../../../agents/import/merge.ts'
 import { parseToml } from '../../../../agents/import/toml.ts'
 import { Fault, messageOf } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
@@ -13,10 +12,10 @@ import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import type { RulePlace } from '../../../hook/host/host.ts'
 import { findHost } from '../../../hook/hosts/hosts.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments, textFlag } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { oneOf, textFlag } from '../../arguments.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
-/** Where each keeps its settings, the nearest first; all that are there count. */
+/** Where each agent keeps settings, nearest first; all existing files count. */
 function placesOf(agent: string, machine: Machine): readonly string[] {
   const { settings } = findHost(agent)?.ownRules ?? {}
   const own: Readonly<Record<string, readonly string[]>> = {
@@ -33,9 +32,7 @@ function rulePlace({ cwd, home, env }: Machine): RulePlace {
   return { home, env, folders: [cwd], commandLines: () => [] }
 }
 
-/** Runs `cordon import`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('import')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [name, given] = args.words
   const agent = oneOf(Object.keys(IMPORTERS), name, 'say whose settings')
   const machine = thisMachine()
@@ -60,7 +57,6 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return EXIT.ok
 }
 
-/** The texts of the rules about commands that an agent keeps beside its configuration. */
 function ruleTexts(agent: string, machine: Machine): readonly string[] {
   const sources = findHost(agent)?.ownRules?.sources(rulePlace(machine)) ?? []
   return sources

@@ -7,12 +7,9 @@ import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon init`. */
-export function run({ terminal, argv }: CommandContext): number {
-  const args = parseArguments(commandRow('init')!, argv)
+export function run({ terminal, args }: CommandContext): number {
   const directory = resolve(process.cwd(), args.words[0] ?? '.')
   if (!machineFiles.isDirectory(directory)) throw new UsageError(`${directory} is not a directory`)
   const file = join(directory, MANIFEST_NAME)

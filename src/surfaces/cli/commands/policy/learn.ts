@@ -1,8 +1,10 @@
-/** `cordon learn`: runs a command closed and watched, and proposes the smallest manifest under which it works. */
+/** `cordon learn`: runs a command without grants, and proposes the smallest manifest under which it works. */
 
 import { resolve } from 'node:path'
-import type { LearnParts, LearnResult } from '../../../../learn/learn.ts'
+import type { RecordedProposal } from '../../../../learn/from-record.ts'
+import type { LearnParts, LearnResult, Proof } from '../../../../learn/learn.ts'
 import type { ProposedLine } from '../../../../learn/proposal.ts'
+import { withTilde } from '../../../../one-off/outside-words.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
@@ -10,11 +12,9 @@ import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, listFlag, parseArguments, textFlag } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
-import { describeLearned, describeLines, describeUnused } from '../../learn-view.ts'
 import { openInForce } from '../../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../../usage.ts'
 
-/** Runs `cordon learn`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const row = commandRow('learn')!
   const own = ownWords(row, argv)
@@ -48,7 +48,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     machine,
     files: machineFiles,
     manifestText,
-    // What is learned may be read by a program: the command's own words go beside it.
+    // A program may read the result from stdout, so the command's output goes to stderr.
     output: args.flags.json ? process.stderr : process.stdout,
     timeoutMs: timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000,
     consent: (lines) => consent(terminal, args, lines, machine),
@@ -71,7 +71,6 @@ interface Place {
   readonly manifestText: string | null
 }
 
-/** Hosts and ports are asked about while the command runs, as `cordon run` does. */
 async function questionsAt(
   args: Arguments,
   loaded: LoadedPolicy,
@@ -92,7 +91,7 @@ function isAtTerminal(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
 }
 
-/** What is proposed is open while it is tried: only the person says so, at the terminal or by `--try`. */
+/** Trying a proposal opens its grants, so a person must agree at the terminal or with `--try`. */
 async function consent(
   terminal: Terminal,
   args: Arguments,
@@ -120,12 +119,12 @@ async function conclude(learned: LearnResult, place: Place): Promise<number> {
     terminal.err(`${paint(terminal, 'green', 'wrote')} ${visible(out)}\n`)
     return exit
   }
-  // What was not seen to work is for a person to write down.
+  // If the trial did not succeed, do not offer to write the manifest.
   if (!isGood || args.flags.json) return exit
   return offer(learned.text, place)
 }
 
-/** Shows what the text opens, as signing does, and with a yes writes and signs it. */
+/** Shows what the text opens, as signing does, then writes and signs it on a yes. */
 async function offer(text: string, { terminal, loaded, machine }: Place): Promise<number> {
   const { loadPolicy } = await import('../../../../project/load/load.ts')
   const { judgeTrust, signProject } = await import('../../../../project/sign/trust.ts')
@@ -162,7 +161,7 @@ async function offer(text: string, { terminal, loaded, machine }: Place): Promis
   return EXIT.ok
 }
 
-/** The same from a record: what was refused or asked about, and what was never used. Nothing is run. */
+/** Learns from a record without running anything: refusals, questions and unused grants. */
 async function learnFrom(from: readonly string[], place: Place): Promise<number> {
   const { terminal, args, loaded, machine } = place
   const { proposeFromRecord } = await import('../../../../learn/from-record.ts')
@@ -178,4 +177,59 @@ async function learnFrom(from: readonly string[], place: Place): Promise<number>
   }
   terminal.out(describeUnused(terminal, learned))
   return conclude(learned, place)
+}
+
+const SAID: Readonly<Record<Proof, string>> = {
+  'nothing-needed': 'It needs no grants.',
+  proven: 'It works with these grants and needs each of them:',
+  works: 'It works with these grants; whether it needs each of them was not tested:',
+  untried: 'It seems to need these grants; they were not tested (--try does):',
+  recorded: 'Recorded calls needed these grants; nothing was run:',
+  'still-fails': 'It fails with these grants too, for another reason:',
+}
+
+function describeLearned(terminal: Terminal, learned: LearnResult, diff: readonly string[], home: string): string {
+  const { lines, dropped, withheld, warnings, ports, proof, runs } = learned
+  const dim = (text: string) => paint(terminal, 'dim', visible(text))
+  const said =
+    proof === 'untried' && lines.length === 0 ? 'It failed, but nothing that it looked for is missing.' : SAID[proof]
+  const rows = [
+    ...warnings.map((warning) => `${paint(terminal, 'red', '!')} ${visible(warning)}`),
+    paint(terminal, 'bold', said),
+    ...lines.flatMap((line) => lineRows(terminal, line, home)),
+    ...dropped.map((line) => dim(`  works without ${line.kind} ${withTilde(line.value, home)}`)),
+    ...withheld.slice(0, MOST).map(({ subject, why }) => dim(`  not proposed: ${subject} (${why})`)),
+    ...(withheld.length > MOST ? [dim(`  not proposed: ${withheld.length - MOST} more`)] : []),
+    ...ports.map((port) => dim(`  it listens on ${port}; cordon add port ${port} opens that to this machine`)),
+    ...(diff.length > 0 ? [paint(terminal, 'bold', 'In cordon.toml:')] : []),
+    ...diff.map((row) => `  ${paint(terminal, row.startsWith('+') ? 'green' : 'red', visible(row))}`),
+    ...(runs > 1 ? [dim(`${runs} runs; the changes of the trials were undone`)] : []),
+  ]
+  return `${rows.join('\n')}\n`
+}
+
+const MOST = 20
+
+function describeLines(terminal: Terminal, lines: readonly ProposedLine[], home: string): string {
+  return `${lines.flatMap((line) => lineRows(terminal, line, home)).join('\n')}\n`
+}
+
+function lineRows(terminal: Terminal, { kind, value, wrapper, why, evidence }: ProposedLine, home: string): string[] {
+  const name = kind === 'read' || kind === 'write' ? withTilde(value, home) : value
+  const through = wrapper === undefined ? '' : ` (through ${wrapper})`
+  return [
+    `  ${paint(terminal, 'yellow', '+')} ${kind} ${visible(`${name}${through}`)}`,
+    `      ${paint(terminal, 'dim', visible(`${why}; ${evidence.join('; ')}`))}`,
+  ]
+}
+
+function describeUnused(terminal: Terminal, { calls, unknown, unused }: RecordedProposal): string {
+  const rows = [
+    `${calls} recorded calls${unknown > 0 ? `, ${unknown} without their arguments and from before the manifest was signed: which commands they used cannot be known` : ''}`,
+    ...unused.map(
+      ({ kind, value, source }) =>
+        `  ${paint(terminal, 'yellow', '-')} ${kind} ${visible(value)} ${paint(terminal, 'dim', `never used (${visible(source)})`)}`,
+    ),
+  ]
+  return `${rows.join('\n')}\n`
 }

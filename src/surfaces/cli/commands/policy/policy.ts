@@ -1,19 +1,17 @@
-/** `cordon policy`: the effective manifest with the origin of every value, its tests, and its lint. */
+/** `cordon policy`: the effective manifest with the origin of each value, its tests, and its lint. */
 
 import { resolve } from 'node:path'
 import { openChecker } from '../../../../call/decide/check-call.ts'
 import { newSession } from '../../../../project/answers.ts'
 import { effectiveValues, lintManifest, renderEffective, renderProblem } from '../../../../project/problems.ts'
 import { machineFiles } from '../../../../system/files.ts'
-import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments } from '../../arguments.ts'
+import { paint, printJson, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { type Arguments, oneOf } from '../../arguments.ts'
 import { type Opened, openWritten } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 import { VERDICT_STYLE } from './check.ts'
 
-/** Runs `cordon policy show|test|lint|replay`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('policy')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [verb, ...rest] = args.words
   const chosen = oneOf(['show', 'test', 'lint', 'replay'], verb, 'name an action')
   const [extra] = rest.slice({ show: 0, lint: 0, test: 1, replay: rest.length }[chosen])
@@ -31,7 +29,7 @@ async function show(terminal: Terminal, args: Arguments, { loaded, machine }: Op
   return EXIT.ok
 }
 
-/** The registries that hold, and what a new signature would change about them; null where no bundle can have any. */
+/** The registries in force and what a new signature would change; null if no bundle can have any. */
 async function signedRegistries(loaded: Opened['loaded'], machine: Opened['machine']) {
   if (loaded.sandbox.bundles.length === 0) return null
   const { judgeTrust, readRegistries } = await import('../../../../project/sign/trust.ts')
@@ -80,10 +78,7 @@ async function replay(
     loaded.root,
     (argv, cwd) => decideTyped(readTyped(argv, cwd, machine, machineFiles), answered),
   )
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify(result)}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json) return printJson(terminal, result)
   for (const verdict of ['allow', 'ask', 'deny'] as const) {
     for (const call of result.changed.filter((candidate) => candidate.after === verdict)) {
       const what = `${paint(terminal, VERDICT_STYLE[verdict], `newly ${verdict}`)} (was ${call.before})`
@@ -107,7 +102,7 @@ interface CaseRow {
   readonly expect?: unknown
 }
 
-// The manifest's own match and not_match examples are part of loading: being here means that they hold.
+// Loading already checked the manifest's match and not_match examples.
 async function test(
   terminal: Terminal,
   args: Arguments,

@@ -1,14 +1,12 @@
-/** `cordon review`: what a reviewer answered, how it would have answered what you did, and a model as the reviewer. */
+/** `cordon review`: lists a reviewer's answers, replays your own answers to it, and runs a model as reviewer. */
 
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments, textFlag } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { oneOf, textFlag } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon review log|replay|model`. */
-export async function run({ terminal, bare, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('review')!, argv)
+export async function run({ terminal, bare, args }: CommandContext): Promise<number> {
   const [given = 'log', profile] = args.words
   const verb = oneOf(['log', 'replay', 'model'], given, 'name an action')
   const machine = thisMachine()
@@ -77,10 +75,9 @@ function kindOf(
   return answer === 'yes' ? 'looser' : 'stricter'
 }
 
-/** No question is longer. */
 const MAX_INPUT = 256 * 1024
 
-/** The reviewer's protocol, answered by a model: its answer goes out as it is, since it names the call by its hash. */
+/** Answers the reviewer protocol with a model. The answer names the call by its hash, so it is not masked. */
 async function model(bare: Terminal, profile: string | undefined, machine: Machine): Promise<number> {
   if (profile === undefined) throw new UsageError('name the profile: cordon review model PROFILE')
   let input = ''

@@ -1,13 +1,10 @@
-/** `cordon scan`: looks for instructions aimed at an agent, in one text or in a batch. */
+/** `cordon scan`: looks for instructions aimed at an agent in one text or a batch. */
 
 import { scanText } from '../../../../scan/injection/injection.ts'
 import { linesOf } from '../../../../system/lines.ts'
-import { parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
-/** Runs `cordon scan`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('scan')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   if (!args.flags.batch) {
     process.stdin.setEncoding('utf8')
     let text = ''

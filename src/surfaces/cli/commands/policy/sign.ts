@@ -1,4 +1,4 @@
-/** `cordon sign` and `cordon verify`: what a manifest opens, and a person's word for it. */
+/** `cordon sign`: shows what a manifest opens, and signs it after a person agrees. */
 
 import type { LoadedManifest } from '../../../../project/load/load.ts'
 import { type RegistryDrift, registryChanges } from '../../../../project/registries/drift.ts'
@@ -15,15 +15,13 @@ import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import type { Machine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, parseArguments } from '../../arguments.ts'
+import type { Arguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { openWritten, printWarnings } from '../../open-policy.ts'
 import { describeSignature } from '../../sign-view.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
-/** Runs `cordon sign`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('sign')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const opened = await openWritten(args, terminal)
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened
@@ -71,7 +69,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 
 function sign(terminal: Terminal, loaded: LoadedManifest, machine: Machine): number {
   const { warning } = signProject(loaded, machine, new Date())
-  // Seen to hold, and remembered for the first call.
+  // Remember the valid signature for the first call.
   if (judgeTrust(loaded, machine, machineFiles)?.trust.status !== 'signed') {
     throw new Fault('unsigned-manifest', 'the signature was written but does not verify', {
       remedy: 'Look at the key with cordon keys, then sign again.',
@@ -82,7 +80,7 @@ function sign(terminal: Terminal, loaded: LoadedManifest, machine: Machine): num
   return EXIT.ok
 }
 
-/** Offers at a terminal to sign a manifest that is not; the report of what was signed, or null: nothing may run on it. */
+/** Offers at a terminal to sign an unsigned manifest. Returns the signing report, or null: then nothing may run. */
 export async function requireSigned(
   terminal: Terminal,
   loaded: LoadedManifest,
@@ -109,7 +107,7 @@ export async function requireSigned(
   return null
 }
 
-/** Asks at a terminal for a new signature where registries have changed since the last; true once it is there. */
+/** Offers a new signature if registries changed since the last one; true once signed. */
 export async function offerRegistries(terminal: Terminal, args: Arguments, drift: RegistryDrift): Promise<boolean> {
   terminal.err(
     `${paint(terminal, 'yellow', 'cordon:')} the registries have changed since you signed:\n${describeRegistries(terminal, drift)}`,
@@ -121,13 +119,12 @@ export async function offerRegistries(terminal: Terminal, args: Arguments, drift
   return opened !== null
 }
 
-/** Secrets that commands see all the same. */
 function describeShown(terminal: Terminal, { root }: LoadedManifest, shown: readonly string[]): string {
   const line = trackedSecretsLine(shown, root)
   return line === null ? '' : `${paint(terminal, 'yellow', '! shown ')} ${visible(line)}\n`
 }
 
-/** Registries that signing adds to what a bundle's tool may reach, and those that it takes away. */
+/** Registries that signing adds to a bundle's reach, and those that it removes. */
 export function describeRegistries(
   terminal: Terminal,
   { opens, closes }: { readonly opens: readonly string[]; readonly closes: readonly string[] },

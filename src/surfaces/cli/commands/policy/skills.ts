@@ -1,4 +1,4 @@
-/** `cordon skills`: the scripts of skills, and your word for those that a project brings along. */
+/** `cordon skills`: lists scripts of skills, and approves those that a project brings. */
 
 import { relative } from 'node:path'
 import { approveInline, inlineCommandFiles } from '../../../../custom/inline-commands.ts'
@@ -7,12 +7,10 @@ import { findRoot } from '../../../../project/place/root.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { oneOf } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon skills [list|approve]`. */
-export function run({ terminal, argv }: CommandContext): number {
-  const args = parseArguments(commandRow('skills')!, argv)
+export function run({ terminal, args }: CommandContext): number {
   const [given = 'list', name, script] = args.words
   const verb = oneOf(['list', 'approve'], given, 'name an action')
   const machine = thisMachine()

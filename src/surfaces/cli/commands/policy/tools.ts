@@ -1,20 +1,18 @@
-/** `cordon tools`: the custom tools there are, what they may do, which of them are trusted, and one of them run. */
+/** `cordon tools`: lists custom tools with their permissions and trust, and runs one. */
 
 import { resultText } from '../../../../call/tool-result.ts'
 import { openCustomTools } from '../../../../custom/tools.ts'
 import { type ToolRow, toolRows, trustTool, untrustTool } from '../../../../custom/trust.ts'
 import { createCordon, type Prompter, terminalPrompter } from '../../../../session/cordon.ts'
-import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments.ts'
+import { paint, printJson, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
+import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { type Opened, openWritten } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const VERBS = ['list', 'show', 'run', 'trust', 'untrust', 'trust-status'] as const
 
-/** Runs `cordon tools list|show|run|trust|untrust|trust-status`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('tools')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [given = 'list', name] = args.words
   const verb = oneOf(VERBS, given, 'name an action')
   const opened = await openWritten(args, terminal)
@@ -46,10 +44,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 }
 
 function list(terminal: Terminal, args: Arguments, rows: readonly ToolRow[], hashes: boolean): number {
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify(rows.map(({ scriptText: _, ...row }) => row))}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json)
+    return printJson(
+      terminal,
+      rows.map(({ scriptText: _, ...row }) => row),
+    )
   if (rows.length === 0)
     terminal.out('there are no custom tools; they live in .cordon/tools and in your configuration directory\n')
   for (const row of rows) {
@@ -62,10 +61,7 @@ function list(terminal: Terminal, args: Arguments, rows: readonly ToolRow[], has
 }
 
 function show(terminal: Terminal, args: Arguments, row: ToolRow): number {
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify(row)}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json) return printJson(terminal, row)
   const lines = [
     `${paint(terminal, 'bold', row.name)}  ${row.status}  ${visible(row.path)}`,
     visibleLines(row.description),
@@ -79,7 +75,7 @@ function show(terminal: Terminal, args: Arguments, row: ToolRow): number {
   return EXIT.ok
 }
 
-/** The tool still has to be trusted, and the sandbox holds its labels. */
+/** The tool must still be trusted, and the sandbox enforces its labels. */
 async function runTool(terminal: Terminal, args: Arguments, { loaded, machine }: Opened): Promise<number> {
   const [, name, text] = args.words
   if (name === undefined) throw new UsageError('name a tool: cordon tools run NAME \'{"key":"value"}\'')
@@ -110,7 +106,7 @@ async function runTool(terminal: Terminal, args: Arguments, { loaded, machine }:
   }
 }
 
-/** The tool's level asks before an agent runs it; typing its name is the answer. What else asks, asks. */
+/** Typing the tool's name answers the question of its level. Other questions are still asked. */
 function typedPrompter(): Prompter {
   const person = terminalPrompter()
   return {

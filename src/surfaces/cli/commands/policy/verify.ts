@@ -1,19 +1,16 @@
-/** `cordon verify`: whether the project's manifest is signed, by whom, and what changed if not. */
+/** `cordon verify`: whether the manifest is signed, by whom, and what changed since. */
 
 import { registryChanges } from '../../../../project/registries/drift.ts'
 import { signatureView } from '../../../../project/sign/signature-view.ts'
 import { judgeTrust, readRegistries } from '../../../../project/sign/trust.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { visible } from '../../../terminal/terminal.ts'
-import { parseArguments } from '../../arguments.ts'
 import { openWritten } from '../../open-policy.ts'
 import { describeChanges } from '../../sign-view.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 import { describeRegistries } from './sign.ts'
 
-/** Runs `cordon verify`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('verify')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const opened = await openWritten(args, terminal)
   if (!opened) return EXIT.usage
   const report = judgeTrust(opened.loaded, opened.machine, machineFiles)

@@ -1,20 +1,18 @@
-/** `cordon approvals`: what sessions wait for and what hooks had no one to ask, answered at a terminal with the same question and answers as everywhere. */
+/** `cordon approvals`: answers pending questions of sessions and hooks at a terminal. */
 
 import { answerAsk } from '../../../../questions/answer-ask.ts'
 import { dropAsk, type GivenAnswer, type OpenAsk, openAsks } from '../../../../questions/asks.ts'
 import { answerWaiting, requestUnmasking } from '../../../../questions/waiting.ts'
 import { answerOf, askAtTerminal, askText } from '../../../../session/cordon.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
-import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments.ts'
+import { paint, printJson, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const MAX_MINUTES = 30 * 24 * 60
 
-/** Runs `cordon approvals list|answer|show|allow|drop`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('approvals')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [given = 'list', id] = args.words
   const verb = oneOf(['list', 'answer', 'show', 'allow', 'drop'], given, 'name an action')
   const machine = thisMachine()
@@ -40,17 +38,14 @@ function askNamed(asks: readonly OpenAsk[], id: string): OpenAsk {
 }
 
 function list(terminal: Terminal, args: Arguments, asks: readonly OpenAsk[]): number {
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify(asks)}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json) return printJson(terminal, asks)
   if (asks.length === 0) terminal.out('no questions are waiting\n')
   for (const ask of asks) terminal.out(`${describe(terminal, ask)}\n`)
   if (asks.length > 0) terminal.out('cordon approvals answer asks you about each of them\n')
   return EXIT.ok
 }
 
-/** Prints all of an ask: nothing folded, and what is masked as well where the process that waits can show it. */
+/** Prints all of a question; masked text only if the waiting process can show it. */
 async function show(terminal: Terminal, machine: Machine, ask: OpenAsk): Promise<number> {
   let shown = ask
   if (ask.view.masked > 0 && requestUnmasking(machine, ask.id)) {
@@ -63,11 +58,10 @@ async function show(terminal: Terminal, machine: Machine, ask: OpenAsk): Promise
   return EXIT.ok
 }
 
-/** A process that waits notices within a second. */
+/** A waiting process notices a request within a second. */
 const SHOW_MS = 100
 const SHOW_TRIES = 30
 
-/** Puts each ask to the person, as a session would have. */
 async function answer(terminal: Terminal, machine: Machine, asks: readonly OpenAsk[]): Promise<number> {
   if (asks.length === 0) terminal.out('no questions are waiting\n')
   for (const ask of asks) {
@@ -87,26 +81,26 @@ async function answer(terminal: Terminal, machine: Machine, asks: readonly OpenA
   return EXIT.ok
 }
 
-/** Of a question that waits, what is saved is only named: who asked knows what it stands for. */
+/** Only the waiting process knows the details of its grants, so they are sent by name. */
 function grantsOf({ waiting, view, suggestions }: OpenAsk): OpenAsk['suggestions'] {
   return waiting ? view.offers : suggestions
 }
 
-/** Answers somebody who waits, unless another one was first. */
+/** Answers a waiting process, unless another answer came first. */
 function tell(terminal: Terminal, machine: Machine, ask: OpenAsk, answer: Omit<GivenAnswer, 'by'>): number {
   const problem = answerWaiting(machine, ask.id, { ...answer, by: 'approvals' })
   terminal.out(`${paint(terminal, 'cyan', ask.id)}  ${visible(problem ?? 'answered')}\n`)
   return problem === null ? EXIT.ok : EXIT.failed
 }
 
-/** Allows without a full prompt: one choice for a time, or the very call once. */
+/** Allows without the full prompt: one choice for a time, or this call once. */
 async function allow(terminal: Terminal, machine: Machine, args: Arguments, ask: OpenAsk): Promise<number> {
   const minutes = number(textFlag(args, 'minutes') ?? '60', MAX_MINUTES, '--minutes')
   const grants = grantsOf(ask)
   const chosen = textFlag(args, 'choice')
   const choice = number(chosen ?? '1', Math.max(1, grants.length), '--choice')
   const saves = grants.length > 0 && (!ask.waiting || chosen !== undefined)
-  // The id comes from the agent's own words, so what it stands for is shown before it is granted.
+  // Agents choose the text behind an id, so show it before granting it.
   if (!args.flags.yes) {
     terminal.out(describe(terminal, ask))
     const question = saves ? `Grant ${choice} for ${minutes} minutes?` : `Allow it once, within ${minutes} minutes?`
@@ -124,7 +118,6 @@ async function allow(terminal: Terminal, machine: Machine, args: Arguments, ask:
   return EXIT.ok
 }
 
-/** The ask with everything that an answer is about: the text of the prompt. */
 function describe(terminal: Terminal, { id, host, project, view }: OpenAsk, whole = false): string {
   const [title, ...rows] = askText(view, { whole }).split('\n')
   const about = `${paint(terminal, 'cyan', id)}  ${paint(terminal, 'bold', title!)}, for ${visible(host)} in ${visible(project)}`

@@ -1,4 +1,4 @@
-/** `cordon audit verify --from`: records that machines shipped, verified where they arrived. */
+/** `cordon audit verify --from`: verifies records that machines shipped. */
 
 import { resolve } from 'node:path'
 import { fleetRecords, type ReceivedRecord, readReceived, verifyReceived } from '../../../../organisation/received.ts'
@@ -9,7 +9,7 @@ import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, textFlag } from '../../arguments.ts'
 import { EXIT, UsageError } from '../../usage.ts'
 
-/** Verifies files that a receiver wrote, or what the fleet’s NATS servers hold. */
+/** Verifies files that a receiver wrote, or the records in the fleet's NATS servers. */
 export async function verifyFrom(terminal: Terminal, args: Arguments, machine: Machine): Promise<number> {
   const places = textFlag(args, 'from')!.split(',')
   const received: ReceivedRecord[] = []

@@ -1,4 +1,4 @@
-/** `cordon audit`: what was asked, decided and done, and whether the record is whole. */
+/** `cordon audit`: lists what was asked, decided and done, and verifies the audit log. */
 
 import { resolve } from 'node:path'
 import {
@@ -12,13 +12,11 @@ import { machineFiles, requirePlainOutput } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { redacted } from '../../../terminal/redacted-terminal.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments.ts'
+import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { auditRow } from '../../audit-line.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon audit tail|query|verify|report`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('audit')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const verb = oneOf(['tail', 'query', 'verify', 'report'], args.words[0], 'name an action')
   const machine = thisMachine()
   const trail = openAuditTrail(machine)
@@ -27,7 +25,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return verifyFrom(terminal, args, machine)
   }
   const session = textFlag(args, 'session')
-  // Nothing is whole because nothing is there.
+  // An empty selection must not count as verified.
   if (session !== undefined && !trail.sessions().includes(session))
     throw new UsageError(`there is no record of a session ${session}; cordon audit verify lists those there are`)
   return { tail, query, verify, report }[verb](terminal, args, trail)
@@ -80,7 +78,6 @@ function verify(terminal: Terminal, args: Arguments, trail: AuditTrail): number 
   return result.ok ? EXIT.ok : EXIT.failed
 }
 
-/** The last line of a verification: all of it in one. */
 function summary(sessions: ReturnType<AuditTrail['verify']>['sessions']): string {
   if (sessions.length === 0) return 'nothing was recorded yet\n'
   const sum = (count: (session: (typeof sessions)[number]) => number): number =>
@@ -105,7 +102,7 @@ function report(terminal: Terminal, args: Arguments, trail: AuditTrail): number 
     return EXIT.ok
   }
   const file = resolve(out ?? 'cordon-audit.html')
-  // A name that the person gave is new; our own may be made again, and neither takes the place of a device or a link.
+  // An output file that the person named must not exist. Our default may be replaced, but never a device or a link.
   if (out === undefined) requirePlainOutput(file)
   machineFiles.writeText(file, text, { mode: 0o600, exclusive: out !== undefined })
   terminal.out(`${file}\n`)
@@ -132,7 +129,7 @@ function queryOf(args: Arguments): AuditQuery {
   }
 }
 
-/** A time as the record writes it, so that the two compare as texts. */
+/** A time in the format of the record, so that both compare as text. */
 function timeFlag(args: Arguments, name: 'since' | 'until'): Partial<AuditQuery> {
   const text = textFlag(args, name)
   if (text === undefined) return {}
@@ -146,7 +143,7 @@ function showAll(terminal: Terminal, args: Arguments, trail: AuditTrail, lines: 
   const known = args.flags.json ? new Map<unknown, string>() : trail.subjects(lines)
   for (const line of lines) {
     const subject = known.get(line.call)
-    // The record is masked when it is written; this comes from elsewhere.
+    // Lines of the record were masked on writing; lines of other files were not.
     terminal.out(show(terminal, args, line, subject === undefined ? undefined : redacted(subject)))
   }
   const isMute = ({ type, call, subject }: AuditLine) =>

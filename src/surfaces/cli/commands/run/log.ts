@@ -1,4 +1,4 @@
-/** `cordon log`: what was run, changed, reached, asked and answered, by session. */
+/** `cordon log`: what ran, changed, connected, and was asked and answered, by session. */
 
 import type { AuditLine } from '../../../../report/audit-trail.ts'
 import { openAuditTrail } from '../../../../report/audit-trail.ts'
@@ -6,18 +6,15 @@ import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { redacted } from '../../../terminal/redacted-terminal.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { parseArguments, textFlag } from '../../arguments.ts'
+import { textFlag } from '../../arguments.ts'
 import { auditRow } from '../../audit-line.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const HOUR_MS = 3_600_000
 const MOST_LINES = 2000
-/** Lines of the record itself. */
 const HIDDEN: ReadonlySet<string> = new Set(['session', 'checkpoint', 'rotated'])
 
-/** Runs `cordon log`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('log')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const hours = textFlag(args, 'hours') ?? '24'
   if (!/^\d{1,6}$/.test(hours)) throw new UsageError('--hours takes a number')
   const machine = thisMachine()
@@ -35,7 +32,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return EXIT.ok
 }
 
-/** Lines of the record, by session. */
+/** Lines of the record, grouped by session. */
 export function printLines(
   terminal: Terminal,
   lines: readonly AuditLine[],
@@ -56,7 +53,6 @@ export function printLines(
   }
 }
 
-/** Lines of calls in the project that this folder lies in, and what belongs to them. */
 function hereOf(lines: readonly AuditLine[], cwd: string): (line: AuditLine) => boolean {
   const isAround = (project: unknown) =>
     typeof project === 'string' && (cwd === project || cwd.startsWith(`${project}/`) || project === '/')

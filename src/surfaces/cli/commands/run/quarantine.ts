@@ -1,4 +1,4 @@
-/** `cordon quarantine`: what commands left that would run code on this machine, and putting it back. */
+/** `cordon quarantine`: lists, shows and restores changes that would run code on this machine. */
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -10,12 +10,10 @@ import {
 } from '../../../../run/quarantine.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { oneOf } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon quarantine list|diff|restore`. */
-export function run({ terminal, argv }: CommandContext): number {
-  const args = parseArguments(commandRow('quarantine')!, argv)
+export function run({ terminal, args }: CommandContext): number {
   const [given = 'list', id] = args.words
   const verb = oneOf(['list', 'diff', 'restore'], given, 'name an action')
   const all = listQuarantine(thisMachine().stateDir)

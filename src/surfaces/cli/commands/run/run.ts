@@ -1,4 +1,4 @@
-/** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
+/** `cordon run`: runs a command transparently in the sandbox. */
 
 import { dirname, resolve } from 'node:path'
 import { type Confinement, confine, type Narrowing } from '../../../../confine/confinement.ts'
@@ -32,19 +32,18 @@ import { type Arguments, parseArguments, textFlag } from '../../arguments.ts'
 import { type Opened, openInForce } from '../../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../../usage.ts'
 
-/** Runs `cordon run`. */
-export async function run({ terminal, argv, endBy }: CommandContext): Promise<number> {
+export async function run({ terminal, argv, endBy }: Omit<CommandContext, 'args'>): Promise<number> {
   const { args, command } = splitCommand(argv)
   return runCommand({ terminal, args, command, ...(endBy && { endBy }) })
 }
 
-/** What is to be run; without a command, the person's shell. */
+/** The command to run; without one, the person's shell. */
 export interface RunCall extends Pick<CommandContext, 'terminal' | 'endBy'> {
   readonly args: Arguments
   readonly command: readonly string[] | null
 }
 
-/** Runs it at this terminal, or for the process that has the streams. */
+/** Runs it at this terminal, or for the process that owns the streams. */
 export async function runCommand({ terminal, args, command: given, endBy }: RunCall): Promise<number> {
   if (given?.[0] === '') {
     terminal.err(
@@ -52,7 +51,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     )
     return EXIT.notFound
   }
-  // In the background the terminal is somebody else's: `cordon run … &` reads no keys and asks nothing.
+  // In the background the terminal belongs to another process: `cordon run … &` reads no keys and asks nothing.
   const isBehind = isTerminalDevice(0) && !isInForeground()
   const interactive = isTerminalDevice(0) && isTerminalDevice(1) && !isBehind
   if (given === null && !interactive)
@@ -75,7 +74,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   const { loaded, session } = answered
   const typed = await typedGrants(loaded, args, machine, given === null)
   const granted = [typed?.all ?? NO_GRANTS, { ...NO_GRANTS, reads: await nearby(loaded, command, machine) }]
-  // Without Cordon's own files the agent's hook would block every prompt.
+  // Without access to Cordon's own files, the agent's hook would block every prompt.
   if (isAgentInside(command, bundlesOf(loaded, granted))) granted.push({ ...NO_GRANTS, reads: ownPlaces() })
   const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const told = new Set<string>()
@@ -93,7 +92,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   const narrowing = (): readonly Narrowing[] => [
     ...granted.map((grants) => ({ kind: 'grants' as const, grants })),
     { kind: 'keys', env: machine.env },
-    // A person can stop what they typed: only a limit that somebody wrote applies.
+    // A person can stop a command, so only an explicit time limit applies.
     { kind: 'time', ms: timeoutOf(args) },
   ]
   const confined = (): Confinement =>
@@ -118,7 +117,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
               output: process.stdout,
               ...(questions && { onRelay: (hold: () => (keys?: string) => void) => questions.holdBy(hold) }),
             },
-            // `2> errors` is what the person asked for.
+            // Keep the person's `2> errors` redirection.
             ...(!isTerminalDevice(2) && { stderr: 'inherit' as const }),
           }
         : {
@@ -139,8 +138,8 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
       return EXIT.ok
     }
     leaveStreamsAlone()
-    // Who has read them, here or before writing a script, need not read them again; what the manifest itself is warned of is said at every load.
-    // Where a person reads them: `2> errors` holds what the command says.
+    // Show policy notes once, but manifest warnings at every load. Use the terminal: `2> errors` is for the command's
+    // output.
     const notes =
       interactive && isTerminalDevice(2)
         ? (await import('../../../../project/said-notes.ts')).notesToSay(loaded, machine)
@@ -175,7 +174,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     ]
     if (!args.flags.quiet && lines.some((line) => !told.has(line))) resetTerminal(terminal)
     for (const line of lines) tell(line)
-    // What ended the command ends this process, so that a loop around it ends as well.
+    // End by the command's signal, so that a surrounding loop ends as well.
     if (signal !== null && !timedOut) endBy?.(signal)
     return exitCode
   } catch (error) {
@@ -191,7 +190,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   }
 }
 
-/** Whether registries that the command uses had changed, and the person has signed them just now. */
+/** Whether the command's registries had changed and the person has just signed them. */
 async function isSignedAgain(
   terminal: Terminal,
   args: Arguments,
@@ -206,10 +205,9 @@ async function isSignedAgain(
   return offerRegistries(terminal, args, drift)
 }
 
-/** Above this a person wonders what it does. */
 const LONG_LOOK_MS = 1000
 
-/** One line about the first look through a large tree, gone when it is done. */
+/** One progress line for the first scan of a large tree, erased at the end. */
 function lookProgress(terminal: Terminal): (folders: number | null) => void {
   const started = monotonicMs()
   let shown = false
@@ -227,7 +225,6 @@ function timeoutOf(args: Arguments): number {
   return timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000
 }
 
-/** Asks at the terminal, where the manifest lets anybody be asked. */
 async function openQuestions(
   loaded: LoadedPolicy,
   machine: Machine,
@@ -239,20 +236,20 @@ async function openQuestions(
     : null
 }
 
-/** The person's own, where the sandbox shows it. */
+/** The person's shell, if the sandbox can see it. */
 function personsShell({ env }: Machine): string {
   const own = env.SHELL ?? ''
   return /^\/(?:usr\/)?(?:local\/)?s?bin\//.test(own) && machineFiles.exists(own) ? own : '/bin/sh'
 }
 
-/** A denial, with the rules that say so: what is denied to agents is denied to everybody in the project. */
+/** Reports a denial with its rules. What is denied to agents is denied to everyone in the project. */
 function refuse(terminal: Terminal, { reason, rules }: Decision): number {
   const named = rules.map(({ rule, source }) => `${rule} (${source})`).join(', ')
   say(terminal, `${reason.message}${named === '' ? '' : ` ${named}`} [${reason.code}]`)
   return EXIT.refused
 }
 
-/** What the person granted for this run, alone and with what comes along; null where there is nothing, and what reads it is not loaded. */
+/** This run's grants, alone and with what they imply; null if there are none, to avoid loading their code. */
 async function typedGrants(
   loaded: LoadedPolicy,
   args: Arguments,
@@ -264,7 +261,7 @@ async function typedGrants(
   const { requireAllGrantable } = await import('../../../../one-off/grants.ts')
   const own = oneOffGrants(args, machine)
   requireAllGrantable(own, loaded, machine)
-  // In a shell the person types what the bundles of the manifest are for; their keys stay outside.
+  // The bundles' keys stay outside: in a shell, the person types them.
   const written = loaded.sandbox.bundles.map(({ value }) => value.tool)
   const all = inShell ? { ...own, tools: [...new Set([...own.tools, ...written])] } : own
   const added = own.tools.filter((tool) => !written.includes(tool))
@@ -274,7 +271,7 @@ async function typedGrants(
   }
 }
 
-/** The registries of bundles that only this run has: no one signed any for those, so their tools are asked now. */
+/** Registries of bundles that only this run uses. Nobody signed any, so their tools are asked now. */
 async function registriesOf(
   loaded: LoadedPolicy,
   grants: RunGrants,
@@ -288,7 +285,7 @@ async function registriesOf(
   return Object.fromEntries(found.filter(([tool]) => added.includes(tool)))
 }
 
-/** The last line: how to keep what was granted for this run, where there is a manifest to keep it in. */
+/** Suggests how to keep this run's grants in the manifest. */
 async function keepLine(
   grants: RunGrants,
   { ownManifest }: LoadedPolicy,
@@ -301,20 +298,19 @@ async function keepLine(
   return kept.length === 0 ? [] : [`to keep it: ${kept.map((words) => `cordon add ${words}`).join('; ')}`]
 }
 
-/** Cordon's own program and the Node that runs it. */
 function ownPlaces(): readonly string[] {
   const script = machineFiles.canonical(process.argv[1] ?? '')
   return [dirname(script), machineFiles.canonical(process.execPath)]
 }
 
-/** What the command names of the source near the project, where the manifest shows any. */
+/** Source files near the project that the command names, if the manifest shows any. */
 async function nearby(loaded: LoadedPolicy, command: readonly string[], machine: Machine): Promise<readonly string[]> {
   if (loaded.policy.nearby.length === 0 || !command.slice(1).some((word) => word.includes('/'))) return []
   const { nearbyWords } = await import('../../../../one-off/grants.ts')
   return nearbyWords(loaded, command, machine, machineFiles)
 }
 
-/** Everything from the first word that is not ours belongs to the command. */
+/** Words from the first one that is not Cordon's belong to the command. */
 function splitCommand(argv: readonly string[]): { args: Arguments; command: readonly string[] | null } {
   const row = commandRow('run')!
   const own = ownWords(row, argv)

@@ -1,11 +1,8 @@
-/** `cordon shell`: the person's shell in the sandbox. */
+/** `cordon shell`: starts the person's shell in the sandbox. */
 
-import { parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow } from '../../usage.ts'
+import type { CommandContext } from '../../usage.ts'
 import { runCommand } from './run.ts'
 
-/** Runs `cordon shell`. */
-export async function run({ terminal, argv, endBy }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('shell')!, argv)
+export async function run({ terminal, args, endBy }: CommandContext): Promise<number> {
   return runCommand({ terminal, args, command: null, ...(endBy && { endBy }) })
 }

@@ -1,4 +1,4 @@
-/** `cordon try`: the real thing in a throw-away project, with a home and its own state: nothing of yours is touched. */
+/** `cordon try`: a tour in a throw-away project with its own home and state. */
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,18 +8,15 @@ import { resultText } from '../../../../call/tool-result.ts'
 import { askText, askView, createCordon, type Prompter, terminalPrompter } from '../../../../session/cordon.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { isTerminalDevice, paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { commandText, parseArguments } from '../../arguments.ts'
+import { commandText } from '../../arguments.ts'
 import { TOUR, TOUR_FILES, type TourPlace, type TourRan, type TourStep } from '../../tour.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
-/** Long enough to read a step, short enough for twenty seconds. */
+/** Long enough to read a step, short enough for a tour of twenty seconds. */
 const PAUSE_MS = 1200
-/** What ends a tour before its end: a key, a shell that goes, a terminal that is closed. */
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Runs `cordon try`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('try')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const person = isTerminalDevice(0) && isTerminalDevice(1) && !args.flags.yes
   const place = makePlace()
   const remove = () => rmSync(place.base, { recursive: true, force: true })
@@ -71,19 +68,17 @@ async function takeStep(terminal: Terminal, place: TourPlace, step: TourStep, pe
   return kept
 }
 
-/** What a person would have typed: the words of `run` are the command's own. */
 function typed(words: readonly string[]): string {
   const at = words.indexOf('--')
   return at < 0 ? words.join(' ') : `${words.slice(0, at + 1).join(' ')} ${commandText([...words.slice(at + 1)])}`
 }
 
-/** What was printed, with the folder of the tour in short, and nothing in it that acts on the terminal. */
+/** Output with the tour's folder shortened and control characters removed. */
 function indented(place: TourPlace, text: string): string {
   const lines = text.replaceAll(place.base, '~').trimEnd().split('\n')
   return text === '' ? '' : lines.map((line) => `  ${visible(line)}\n`).join('')
 }
 
-/** The very program that runs this, in the project of the tour. */
 function cordon(place: TourPlace, terminal: Terminal, words: readonly string[]): TourRan {
   const { status, stdout, stderr, error } = spawnSync(process.execPath, [process.argv[1]!, ...words], {
     cwd: place.project,
@@ -106,7 +101,7 @@ function environment({ base, home }: TourPlace, { width }: Terminal): Record<str
   }
 }
 
-/** An agent's session that reads the secret by its name: you are asked where you sit at a terminal, else the tour says yes. */
+/** Simulates an agent that reads a secret by name. Asks at a terminal; otherwise the tour answers yes. */
 async function ask(place: TourPlace, terminal: Terminal, person: boolean): Promise<TourRan> {
   const own = thisMachine()
   const machine: Machine = {
@@ -139,7 +134,7 @@ async function ask(place: TourPlace, terminal: Terminal, person: boolean): Promi
   }
 }
 
-/** The tour cannot begin: what the program said about it is the best there is. */
+/** If the tour cannot start, prints the program's own error. */
 function stopped(terminal: Terminal, place: TourPlace, { text }: TourRan): number {
   terminal.err(indented(place, text))
   return EXIT.fault

@@ -2,15 +2,13 @@
 
 import { type KeptCall, ProjectUndo, type ShownCall } from '../../../../run/undo.ts'
 import { thisMachine } from '../../../../system/machine.ts'
-import { isTerminalDevice, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { isTerminalDevice, printJson, type Terminal, visible } from '../../../terminal/terminal.ts'
+import type { Arguments } from '../../arguments.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const SHOWN = 20
 
-/** Runs `cordon undo`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const args = parseArguments(commandRow('undo')!, argv)
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const project = new ProjectUndo(thisMachine())
   if (args.flags.prune) {
     const removed = project.prune()
@@ -32,10 +30,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 
 function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number {
   const calls = project.calls()
-  if (args.flags.json) {
-    terminal.out(`${JSON.stringify(calls.map((call) => project.show(call)))}\n`)
-    return EXIT.ok
-  }
+  if (args.flags.json)
+    return printJson(
+      terminal,
+      calls.map((call) => project.show(call)),
+    )
   if (calls.length === 0) terminal.out('Nothing is kept for this project.\n')
   for (const call of calls) {
     const { made, changed, removed } = project.show(call).changes
@@ -46,7 +45,6 @@ function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number
   return EXIT.ok
 }
 
-/** `2026-03-01 09:05:00`, on the clock of the process that reads it. */
 function localTime(iso: string): string {
   const at = new Date(iso)
   const two = (value: number) => String(value).padStart(2, '0')
@@ -54,7 +52,6 @@ function localTime(iso: string): string {
   return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`
 }
 
-/** The calls that are meant, in the order in which they are restored. */
 function choose(project: ProjectUndo, { flags, words }: Arguments): KeptCall[] {
   const [id] = words
   if (flags.redo) {
