@@ -94,7 +94,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     ...granted.map((grants) => ({ kind: 'grants' as const, grants })),
     { kind: 'keys', env: machine.env },
     // A person can stop what they typed: only a limit that somebody wrote applies.
-    { kind: 'time', ms: timeoutOf(args) },
+    { kind: 'time', ms: timeoutOf(args), by: '--timeout' },
   ]
   const confined = (): Confinement =>
     confine(loaded, { command: { words: command }, cwd, by: 'person' }, [
