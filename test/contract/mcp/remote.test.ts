@@ -349,7 +349,10 @@ describe('transports', () => {
       response.end()
     })}/mcp`
     let time = 0
-    const clock = { now: () => time, wait: async (ms: number) => void (time += ms) }
+    const wait = async (ms: number): Promise<void> => {
+      time += ms
+    }
+    const clock = { now: () => time, wait }
     void open({ ...partsOf(url), clock }).request('tools/list')
     // Control: what waits for no clock is called as fast as it answers.
     await until('it was called twenty times', () => seen.length >= 20)

@@ -30,7 +30,9 @@ export async function verifyFrom(terminal: Terminal, args: Arguments, machine: M
   }
   const isUnknown = result.sessions.some(({ damage }) => damage.some(({ kind }) => kind === 'unknown-key'))
   if (!args.flags.json && isUnknown)
-    terminal.out('Each machine signs with its own key, which `cordon keys` prints there: name these with --key KEY,KEY.\n')
+    terminal.out(
+      'Each machine signs with its own key, which `cordon keys` prints there: name these with --key KEY,KEY.\n',
+    )
   if (!args.flags.json)
     terminal.out(`${result.records} records, ${result.repeated} came more than once and count once\n`)
   return result.ok ? EXIT.ok : EXIT.failed
