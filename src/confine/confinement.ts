@@ -270,15 +270,17 @@ function limitsOf(written: LimitSettings, narrowing: readonly Narrowing[], label
   const asked = all(narrowing, 'time')
   const rings = all(narrowing, 'ring').map(({ limits }) => limits)
   const manifest = { ms: commandTimeout.value * 1000, by: 'command_timeout under [limits]' }
-  const known = [
-    manifest,
-    ...rings.map(({ seconds }) => ({ ms: (seconds ?? Number.POSITIVE_INFINITY) * 1000, by: 'seconds of the ring' })),
-  ]
-  const applied = commandTimeout.source === 'built-in' && asked.length > 0 ? known.slice(1) : known
+  const ofRings = rings.map(({ seconds }) => ({
+    ms: (seconds ?? Number.POSITIVE_INFINITY) * 1000,
+    by: 'seconds of the ring',
+  }))
+  const own = commandTimeout.source === 'built-in' && asked.length > 0 ? [] : [manifest]
   const isLasting = all(narrowing, 'long-lived').length > 0
-  const timeoutMs = isLasting ? Number.POSITIVE_INFINITY : Math.min(...[...applied, ...asked].map(({ ms }) => ms))
-  // A tool asks for the least of all that it knows: what equals a limit is that limit.
-  const timeoutBy = [...known, ...asked].find(({ ms }) => ms === timeoutMs)?.by
+  const timeoutMs = isLasting
+    ? Number.POSITIVE_INFINITY
+    : Math.min(...[...own, ...ofRings, ...asked].map(({ ms }) => ms))
+  // A tool asks for the least that it knows.
+  const timeoutBy = [manifest, ...ofRings, ...asked].find(({ ms }) => ms === timeoutMs)?.by
   const bytes = [memory.value, ...rings.map((one) => one.memory)].filter((one) => one !== null)
   return {
     ...(Number.isFinite(timeoutMs) && { timeoutMs, timeoutBy }),
