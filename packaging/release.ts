@@ -89,7 +89,7 @@ function stage(platform: Platform): string {
       recursive: true,
     })
   cpSync('package.json', join(folder, 'package.json'))
-  mkdirSync(join(folder, 'licences'))
+  cpSync('dist/licences', join(folder, 'licences'), { recursive: true })
   cpSync('LICENSE', join(folder, 'licences/cordon'))
   cpSync(join(node, 'LICENSE'), join(folder, 'licences/node'))
   cpSync(join(work, 'bubblewrap/bubblewrap.licence'), join(folder, 'licences/bubblewrap'))
@@ -143,7 +143,7 @@ function debianPackage(folder: string, platform: Platform): void {
   const entry = `cordon (${version}) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- ${maintainer()}  ${day}\n`
   place(`${documents}/changelog.gz`, gzipSync(entry, { level: 9 }))
   place(`${documents}/CHANGELOG.md.gz`, gzipSync(readFileSync('CHANGELOG.md'), { level: 9 }))
-  for (const name of ['node', 'bubblewrap'])
+  for (const name of files(join(folder, 'licences')).filter((name) => name !== 'cordon'))
     place(`${documents}/licences/${name}`, readFileSync(join(folder, 'licences', name)))
   place('usr/share/lintian/overrides/cordon', readFileSync('packaging/debian/lintian-overrides'))
   const size = Math.ceil(Number(output('du', ['-sk', '--apparent-size', root]).split('\t')[0]))
@@ -206,9 +206,36 @@ Configuration and state, owner\\-only.
 `
 }
 
+/** A part of the CycloneDX bill. */
+interface Part {
+  readonly 'bom-ref': string
+  readonly properties?: readonly { readonly name: string }[]
+}
+
 /** CycloneDX, made by npm, with what the packages bring besides, and without the time and number of this run. */
 function writeBillOfMaterials(): void {
-  const bill = JSON.parse(output('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev']))
+  const bill = JSON.parse(output('npm', ['sbom', '--sbom-format', 'cyclonedx']))
+  // Development packages whose code is bundled are delivered like the others.
+  const bundled = new Set(files('dist/licences'))
+  const isDelivered = ({ 'bom-ref': name, properties = [] }: Part) =>
+    bundled.has(name) || !properties.some((property) => property.name.endsWith(':development'))
+  bill.components = bill.components.filter(isDelivered)
+  const delivered = new Set<string>(bill.components.map((part: Part) => part['bom-ref']))
+  for (const name of bundled) if (!delivered.has(name)) stop(`${name} is bundled, and npm does not list it`)
+  bill.dependencies = bill.dependencies.flatMap(({ ref, dependsOn }: { ref: string; dependsOn: readonly string[] }) =>
+    delivered.has(ref) || ref === bill.metadata.component['bom-ref']
+      ? [{ ref, dependsOn: dependsOn.filter((name) => delivered.has(name)) }]
+      : [],
+  )
+  // npm lists what is installed here; the other platform's packages have its own.
+  const keyring = bill.components.find((part: Part) => part['bom-ref'].startsWith('@napi-rs/keyring-linux-'))
+  for (const platform of Object.keys(PLATFORMS)) {
+    const ref = `@napi-rs/keyring-linux-${platform}-gnu@${keyring.version}`
+    if (delivered.has(ref)) continue
+    const { hashes: _, ...rest } = keyring
+    const name = ref.slice(0, ref.lastIndexOf('@'))
+    bill.components.push({ ...rest, 'bom-ref': ref, name, purl: `pkg:npm/%40${ref.slice(1)}` })
+  }
   const bubblewrap = join(work, 'bubblewrap/bubblewrap.version')
   bill.components.push(
     { type: 'application', name: 'node', version: devDependencies.node, licenses: [{ license: { name: 'Node.js' } }] },

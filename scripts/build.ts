@@ -17,8 +17,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { resolve } from 'node:path'
-import { rolldown } from 'rolldown'
+import { dirname, resolve } from 'node:path'
+import { type Plugin, rolldown } from 'rolldown'
 import { builtInPolicy } from '../src/project/load/built-in.ts'
 import { compileFilter, filterName } from '../src/sandbox/bwrap/seccomp.ts'
 import { changingPrograms, programNames } from '../src/shell/tables/programs/registry.ts'
@@ -131,6 +131,22 @@ const FORMAT = {
   minify: { compress: true, mangle: true, codegen: { removeWhitespace: true, asciiOnly: true } },
 } as const
 
+/** Writes the licence of each package whose code is in a bundle: the packages and the bill of materials contain it. */
+const licences: Plugin = {
+  name: 'licences',
+  generateBundle(_, bundle) {
+    const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? Object.keys(file.modules) : []))
+    for (const folder of new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id) ?? []))) {
+      const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+      const file = readdirSync(folder).find((name) => /^(?:licen[cs]e|copying)/i.test(name))
+      if (file === undefined) throw new Error(`${folder} is bundled, and has no text of its licence`)
+      const place = `${draft}/licences/${name}@${version}`
+      mkdirSync(dirname(place), { recursive: true })
+      cpSync(`${folder}/${file}`, place)
+    }
+  },
+}
+
 try {
   step('tsc', ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', `${draft}/lib`])
   await writeLibrary()
@@ -156,6 +172,7 @@ try {
 async function writeLibrary(): Promise<void> {
   const entries = ['policy', 'shell', 'sandbox', 'mcp'].map((name) => [name, `src/exports/${name}.ts`])
   const bundle = await rolldown({
+    plugins: [licences],
     input: { index: 'src/index.ts', 'ai-sdk': 'src/adapters/ai-sdk.ts', ...Object.fromEntries(entries) },
     platform: 'node',
     transform: { define: facts() },
@@ -175,7 +192,12 @@ async function writeLibrary(): Promise<void> {
 async function writeInside(): Promise<void> {
   mkdirSync(`${draft}/inside`)
   for (const name of ['main', 'worker', 'component', 'maker']) {
-    const bundle = await rolldown({ input: `src/code/inside/${name}.ts`, platform: 'node', logLevel: 'warn' })
+    const bundle = await rolldown({
+      input: `src/code/inside/${name}.ts`,
+      plugins: [licences],
+      platform: 'node',
+      logLevel: 'warn',
+    })
     const { output } = await bundle.generate({ format: 'esm', codeSplitting: false, minify: true })
     writeFileSync(`${draft}/inside/${name}.mjs`, output[0].code)
   }
@@ -210,6 +232,7 @@ async function writePage(): Promise<void> {
   const client = 'src/surfaces/page/client'
   const bundle = await rolldown({
     input: `${client}/main.tsx`,
+    plugins: [licences],
     platform: 'browser',
     transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     logLevel: 'warn',
@@ -231,6 +254,7 @@ async function writeChunks(): Promise<Start> {
   const bundle = await rolldown({
     input: { main: PARTS.main[0]! },
     plugins: [
+      licences,
       {
         name: 'start-up',
         moduleParsed: (file) => void imports.set(file.id, file.importedIds),
@@ -336,6 +360,7 @@ function reach(start: string, imports: ReadonlyMap<string, readonly string[]>): 
 async function writeEntry({ main, starts }: Start): Promise<void> {
   const bundle = await rolldown({
     input: { cordon: 'src/surfaces/cli/start/entry.ts' },
+    plugins: [licences],
     platform: 'node',
     transform: { define: { MAIN_CHUNK: JSON.stringify(`./${main}`), STARTS: JSON.stringify(starts) } },
     logLevel: 'warn',
@@ -389,6 +414,7 @@ function publish(): void {
   moveFiles('inside')
   moveFiles('page')
   replaceFolder('lib')
+  replaceFolder('licences')
   renameSync(`${draft}/cordon.cjs`, 'dist/cordon.cjs')
   // Out of the way at once: a hook that runs meanwhile writes into it, and what is written into cannot be removed.
   rename('dist/.code-cache', `${draft}/old-code-cache`)

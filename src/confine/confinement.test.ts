@@ -107,16 +107,25 @@ describe('places', () => {
 describe('limits', () => {
   const timed = { limits: { command_timeout: '5s' } }
   const held = { limits: { memory: '512', processes: 40, max_output_bytes: '2000' } }
+  const time = (ms: number) => ({ kind: 'time', ms, by: 'the call' })
+  const ring = (limits: object) => ({ kind: 'ring', limits: { seconds: null, memory: null, ...limits } })
   it.each([
     ['the built-in time', {}, [], { timeoutMs: 120_000 }],
-    ['a time in place of the built-in one', {}, [{ kind: 'time', ms: 1000 }], { timeoutMs: 1000 }],
-    ['no time in place of it', {}, [{ kind: 'time', ms: Number.POSITIVE_INFINITY }], { timeoutMs: undefined }],
-    ['what is written stays', timed, [{ kind: 'time', ms: Number.POSITIVE_INFINITY }], { timeoutMs: 5000 }],
-    ['the shorter of both', timed, [{ kind: 'time', ms: 1000 }], { timeoutMs: 1000 }],
+    ['a time in place of the built-in one', {}, [time(1000)], { timeoutMs: 1000 }],
+    ['no time in place of it', {}, [time(Number.POSITIVE_INFINITY)], { timeoutMs: undefined }],
+    ['what is written stays', timed, [time(Number.POSITIVE_INFINITY)], { timeoutMs: 5000 }],
+    ['the shorter of both', timed, [time(1000)], { timeoutMs: 1000, timeoutBy: 'the call' }],
+    [
+      'the time of a ring',
+      timed,
+      [ring({ seconds: 2 }), time(2000)],
+      { timeoutMs: 2000, timeoutBy: 'seconds of the ring' },
+    ],
+    ['what is handed on', timed, [time(5000)], { timeoutMs: 5000, timeoutBy: 'command_timeout under [limits]' }],
     ['no time for what lives long', timed, [{ kind: 'long-lived' }], { timeoutMs: undefined }],
-    ['a share of the memory', {}, [{ kind: 'memory', bytes: null }], { memoryShare: 0.75, memoryBytes: undefined }],
-    ['the memory of a ring', {}, [{ kind: 'memory', bytes: 1024 }], { memoryBytes: 1024, memoryShare: undefined }],
-    ['the stricter memory', held, [{ kind: 'memory', bytes: 1024 }], { memoryBytes: 512 }],
+    ['a share of the memory', {}, [ring({})], { memoryShare: 0.75, memoryBytes: undefined }],
+    ['the memory of a ring', {}, [ring({ memory: 1024 })], { memoryBytes: 1024, memoryShare: undefined }],
+    ['the stricter memory', held, [ring({ memory: 1024 })], { memoryBytes: 512 }],
     [
       'one process without `execute`',
       held,

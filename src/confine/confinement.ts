@@ -12,6 +12,7 @@ import type {
   LimitSettings,
   McpServerSetting,
   ParentSetting,
+  RingSettings,
   SecretSetting,
 } from '../manifest/schema/settings.ts'
 import type { SessionFacts } from '../policy/call.ts'
@@ -182,9 +183,9 @@ export type Narrowing =
   /** A server or agent that ends with its client: no time limit. */
   | { readonly kind: 'long-lived' }
   /** Replaces the built-in time limit; a limit in the manifest still applies. */
-  | { readonly kind: 'time'; readonly ms: number }
-  /** The memory limit of the agent's ring (P8). */
-  | { readonly kind: 'memory'; readonly bytes: number | null }
+  | { readonly kind: 'time'; readonly ms: number; readonly by: string }
+  /** The limits of the agent's ring (P8). */
+  | { readonly kind: 'ring'; readonly limits: Pick<RingSettings, 'seconds' | 'memory'> }
 
 type Of<Kind extends Narrowing['kind']> = Narrowing & { readonly kind: Kind }
 
@@ -266,13 +267,23 @@ function programsOf(policy: Policy, { allowed }: EgressRules, { by = 'agent', ju
 /** The manifest's limits, reduced by those of the run. */
 function limitsOf(written: LimitSettings, narrowing: readonly Narrowing[], labels: ToolLabels | null): Limits {
   const { commandTimeout, maxOutputBytes, memory, processes, cpu } = written
-  const asked = all(narrowing, 'time').map(({ ms }) => ms)
-  const own = commandTimeout.source === 'built-in' && asked.length > 0 ? [] : [commandTimeout.value * 1000]
+  const asked = all(narrowing, 'time')
+  const rings = all(narrowing, 'ring').map(({ limits }) => limits)
+  const manifest = { ms: commandTimeout.value * 1000, by: 'command_timeout under [limits]' }
+  const ofRings = rings.map(({ seconds }) => ({
+    ms: (seconds ?? Number.POSITIVE_INFINITY) * 1000,
+    by: 'seconds of the ring',
+  }))
+  const own = commandTimeout.source === 'built-in' && asked.length > 0 ? [] : [manifest]
   const isLasting = all(narrowing, 'long-lived').length > 0
-  const timeoutMs = isLasting ? Number.POSITIVE_INFINITY : Math.min(...own, ...asked)
-  const bytes = [memory.value, ...all(narrowing, 'memory').map((one) => one.bytes)].filter((one) => one !== null)
+  const timeoutMs = isLasting
+    ? Number.POSITIVE_INFINITY
+    : Math.min(...[...own, ...ofRings, ...asked].map(({ ms }) => ms))
+  // A tool asks for the least that it knows.
+  const timeoutBy = [manifest, ...ofRings, ...asked].find(({ ms }) => ms === timeoutMs)?.by
+  const bytes = [memory.value, ...rings.map((one) => one.memory)].filter((one) => one !== null)
   return {
-    ...(Number.isFinite(timeoutMs) && { timeoutMs }),
+    ...(Number.isFinite(timeoutMs) && { timeoutMs, timeoutBy }),
     outputBytes: Math.min(maxOutputBytes.value, labels?.outputBytes ?? Number.POSITIVE_INFINITY),
     processes: labels !== null && !labels.execute ? 1 : processes.value,
     openFiles: DEFAULT_OPEN_FILES,

@@ -172,7 +172,7 @@ async function runTool(
           outputBytes: Math.min(manifest.maxOutputBytes, settings?.maxOutputBytes ?? manifest.maxOutputBytes),
         },
       },
-      { kind: 'time', ms: Math.min(timeout, context.limits.timeoutMs) },
+      { kind: 'time', ms: Math.min(timeout, context.limits.timeoutMs), by: `the timeout of ${name}` },
     ])
     const argv = startsItself(script) ? [staged.path] : ['/bin/sh', staged.path]
     const io = { stdin: `${JSON.stringify(input)}\n`, stdout: 'capture', stderr: 'capture' } as const

@@ -87,7 +87,7 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
   const runner = new CommandRunner(machine, files, backend, ask)
   const answered = await withAnswers(loaded, { machine, files, session: null, agent: null })
   const cwd = files.canonical(machine.cwd)
-  const narrowing = [{ kind: 'time', ms: parts.timeoutMs }] as const
+  const narrowing = [{ kind: 'time', ms: parts.timeoutMs, by: '--timeout' }] as const
   const isShown = runner.sees(confine(loaded, { command: { words: command }, cwd, by: 'person' }, narrowing))
   try {
     const stream = output ?? 'discard'

@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { summarize } from '../egress/route/event.ts'
+import type { Limits } from '../sandbox/limits.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine/quarantine.ts'
 import { inferViolations } from '../sandbox/violation.ts'
 import { listeningPorts } from '../system/processes.ts'
@@ -24,7 +25,7 @@ export function outcomeNotes(
   const inferred = stderr === '' ? [] : inferViolations(stderr, plan)
   const violations = [...result.violations, ...inferred].map(({ certainty, message }) => `${certainty}: ${message}`)
   const notes = [
-    ...(result.timedOut ? [`stopped: ${timeLimit(plan.limits.timeoutMs)} was reached`] : []),
+    ...(result.timedOut ? [`stopped: ${timeLimit(plan.limits)} was reached`] : []),
     ...cut([...new Set(violations)]),
     ...hookManagerNote(outcome),
     ...groupedMessages(findings),
@@ -68,11 +69,10 @@ function unreachedPorts({ result, plan: { argv, network } }: RunOutcome): readon
   return named.filter((port) => !isOpen(port)).map((port) => ownPortLine(port, listening.has(port)))
 }
 
-/** The limit as written in the settings. */
-function timeLimit(ms: number | undefined): string {
-  return ms === undefined
-    ? 'the time limit'
-    : `the time limit of ${Math.round(ms / 100) / 10} s (command_timeout under [limits], seconds of the ring, or the call’s own)`
+/** The limit and what set it. */
+function timeLimit({ timeoutMs, timeoutBy }: Limits): string {
+  if (timeoutMs === undefined) return 'the time limit'
+  return `the time limit of ${Math.round(timeoutMs / 100) / 10} s${timeoutBy === undefined ? '' : ` (${timeoutBy})`}`
 }
 
 /** Lost changes are reported at once, not when a person wants them back. */

@@ -110,7 +110,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
       { command: group, cwd, text: of, ...(relies && { relies }), ...((judged || group.relies) && { judged: true }) },
       [
         { kind: 'reach', reach },
-        { kind: 'time', ms: timeoutMs },
+        { kind: 'time', ms: timeoutMs, by: 'the timeout of the call' },
       ],
     )
     try {

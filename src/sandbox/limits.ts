@@ -3,6 +3,8 @@
 /** An absent limit is not a limit. */
 export interface Limits {
   readonly timeoutMs?: number
+  /** What set it, as a person knows it. */
+  readonly timeoutBy?: string
   /** Per stream, in capture mode; the rest spills to a file. */
   readonly outputBytes?: number
   readonly memoryBytes?: number

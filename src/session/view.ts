@@ -135,7 +135,7 @@ export class SessionView {
       facts,
       narrowing: [
         { kind: 'answers', facts },
-        { kind: 'memory', bytes: this.ring().limits.memory },
+        { kind: 'ring', limits: this.ring().limits },
         ...(isPlaceholder ? [{ kind: 'read-only' as const, places: [project.loaded.root] }] : []),
       ],
     }

@@ -19,12 +19,14 @@ export interface Bridged {
 type Message = Record<string, unknown> & { params?: Record<string, unknown>; result?: Record<string, unknown> }
 
 export async function openBridge(bridged: Bridged): Promise<{ url: string; close(): Promise<void> }> {
-  const sessions = new Map<string, { http: StreamableHTTPServerTransport; stdio: StdioClientTransport }>()
+  const sessions = new Map<string, { http: StreamableHTTPServerTransport }>()
+  // Also those of requests that were refused, which began no session: their programs would go on.
+  const opened: StdioClientTransport[] = []
   const front: Server = createServer(async (incoming, outgoing) => {
     try {
       const { port } = front.address() as AddressInfo
       const known = sessions.get(String(incoming.headers['mcp-session-id']))
-      const { http } = known ?? (await open(bridged, sessions, port))
+      const { http } = known ?? (await open(bridged, { sessions, opened }, port))
       await http.handleRequest(incoming, outgoing)
     } catch {
       outgoing.destroy()
@@ -34,7 +36,10 @@ export async function openBridge(bridged: Bridged): Promise<{ url: string; close
   return {
     url: `http://localhost:${(front.address() as AddressInfo).port}/mcp`,
     close: async () => {
-      for (const { http, stdio } of sessions.values()) await Promise.all([http.close(), stdio.close()])
+      await Promise.all([
+        ...[...sessions.values()].map(({ http }) => http.close()),
+        ...opened.map((stdio) => stdio.close()),
+      ])
       front.close()
       front.closeAllConnections()
     },
@@ -43,14 +48,21 @@ export async function openBridge(bridged: Bridged): Promise<{ url: string; close
 
 async function open(
   { command, args, env, cwd, label }: Bridged,
-  sessions: Map<string, { http: StreamableHTTPServerTransport; stdio: StdioClientTransport }>,
+  {
+    sessions,
+    opened,
+  }: {
+    readonly sessions: Map<string, { http: StreamableHTTPServerTransport }>
+    readonly opened: StdioClientTransport[]
+  },
   port: number,
 ) {
   const stdio = new StdioClientTransport({ command, args: [...args], env: { ...env }, cwd, stderr: 'ignore' })
+  opened.push(stdio)
   const hosts = ['localhost', '127.0.0.1'].map((host) => `${host}:${port}`)
   const http = new StreamableHTTPServerTransport({
     sessionIdGenerator: () => randomUUID(),
-    onsessioninitialized: (id) => void sessions.set(id, { http, stdio }),
+    onsessioninitialized: (id) => void sessions.set(id, { http }),
     enableDnsRebindingProtection: true,
     allowedHosts: hosts,
     allowedOrigins: hosts.map((host) => `http://${host}`),
@@ -75,7 +87,7 @@ async function open(
   }
   await stdio.start()
   await http.start()
-  return { http, stdio }
+  return { http }
 }
 
 /** A question of Cordon's: a choice of answers, which no server's of the suite is called. */

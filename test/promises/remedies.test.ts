@@ -3,6 +3,8 @@
 import { globSync, readFileSync, symlinkSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { commandRow } from '../../src/surfaces/cli/usage.ts'
+import type { Ran } from '../e2e/cordon.ts'
+import { Person } from '../e2e/terminal/person.ts'
 import { DRIVERS } from './drivers.ts'
 import { Place, REAL } from './place.ts'
 import { bash, type PromiseRow, type SurfaceName } from './promise.ts'
@@ -13,12 +15,15 @@ const NAMED =
 
 interface RemedyRow extends Pick<PromiseRow, 'files' | 'manifest' | 'served'> {
   readonly situation: string
+  readonly atHome?: true
   /** What does not work, and prints the remedy. */
   readonly fails: (place: Place) => Promise<string>
   /** The remedy in what was printed, as a shell takes it. */
   readonly remedy: RegExp
-  /** What a person writes for `…`, or adds where no one can be asked. */
+  /** What a person writes for `…`, or adds. */
   readonly more?: string
+  /** It asks at a terminal, and the person says yes. */
+  readonly asks?: true
   /** What it prints then. */
   readonly prints?: string | RegExp
   readonly works?: (place: Place) => Promise<boolean>
@@ -36,6 +41,21 @@ const calls = async (place: Place, surface: SurfaceName, command: string): Promi
     return `${verdict} ${text} ${question}`
   } finally {
     await driver.close()
+  }
+}
+
+/** Runs it where a person sits, who says yes to what it asks. */
+async function atTerminal({ home, root }: Place, line: string): Promise<Ran> {
+  const person = new Person({ home, directory: root })
+  try {
+    await person.atPrompt()
+    person.line(`${line}; echo "ended with $?"`)
+    await person.sees('[y/N] ')
+    person.keys('y\r')
+    const out = await person.sees(/ended with \d+/)
+    return { code: Number(/\d+$/.exec(out)![0]), out, err: '' }
+  } finally {
+    await person.leaves()
   }
 }
 
@@ -84,7 +104,7 @@ const ROWS: readonly RemedyRow[] = [
     manifest: {},
     fails: async (place) => `cordon add read ${link(place)}`,
     remedy: /cordon add read \S+link/,
-    more: '--yes',
+    asks: true,
     works: async (place) => (await runs(place, 'cat', place.path('$B/aside/link'))) === 'aside\n',
   },
   {
@@ -133,14 +153,14 @@ const ROWS: readonly RemedyRow[] = [
     manifest: {},
     fails: fetches,
     remedy: /cordon add host 127[\d.:]+/,
-    more: '--yes',
+    asks: true,
     works: async (place) => (await fetches(place)).includes('answered'),
   },
   {
     situation: 'a host that was stopped, without a manifest',
     fails: (place) => runs(place, 'curl', '-sS', '-m', '5', 'http://blocked.example/'),
     remedy: /cordon add host blocked\.example/,
-    more: '--yes',
+    asks: true,
     works: async (place) =>
       !(await runs(place, 'curl', '-sS', '-m', '5', 'http://blocked.example/')).includes('to allow:'),
   },
@@ -152,7 +172,7 @@ const ROWS: readonly RemedyRow[] = [
       return (await place.cordon(['status'])).out
     },
     remedy: /cordon add host blocked\.example/,
-    more: '--yes',
+    asks: true,
     works: async (place) => !(await place.cordon(['status'])).out.includes('add host blocked.example'),
   },
   {
@@ -162,11 +182,19 @@ const ROWS: readonly RemedyRow[] = [
     works: async (place) => place.text('cordon.toml') !== null,
   },
   {
+    situation: 'a home that is meant as a project',
+    atHome: true,
+    fails: (place) => runs(place, 'true'),
+    remedy: /cordon run --root \S+ -- true/,
+    asks: true,
+    works: async (place) => (await place.cordon(['run', '--', 'true'])).code === 0,
+  },
+  {
     situation: 'a manifest that is not signed',
     files: { 'cordon.toml': 'schema_version = 1\n[permission.tools]\nbash = "allow"\n' },
     fails: (place) => runs(place, 'true'),
     remedy: /cordon sign/,
-    more: '--yes',
+    asks: true,
     works: async (place) => (await place.cordon(['run', '--', 'true'])).code === 0,
   },
   {
@@ -175,7 +203,7 @@ const ROWS: readonly RemedyRow[] = [
     manifest: { permission: { tools: { hello: 'allow' } } },
     fails: async (place) => (await place.cordon(['check', '--tool', 'hello', '--input', '{}'])).out,
     remedy: /cordon tools trust hello/,
-    more: '--yes',
+    asks: true,
     works: async (place) => (await place.cordon(['check', '--tool', 'hello', '--input', '{}'])).code === 0,
   },
   {
@@ -213,7 +241,7 @@ const ROWS: readonly RemedyRow[] = [
       return (await place.cordon(['mcp'], `${JSON.stringify(first)}\n${JSON.stringify(second)}\n`)).out
     },
     remedy: /cordon approvals allow \w+/,
-    more: '--yes',
+    asks: true,
     works: async (place) => (await calls(place, 'session', 'make x')).startsWith('allow'),
   },
   {
@@ -221,7 +249,7 @@ const ROWS: readonly RemedyRow[] = [
     manifest: { permission: { tools: { webfetch: 'ask' } } },
     fails: hooked,
     remedy: /cordon approvals allow \w+/,
-    more: '--yes',
+    asks: true,
     works: async (place) => !(await hooked(place)).includes('deny'),
   },
   {
@@ -237,16 +265,16 @@ const ROWS: readonly RemedyRow[] = [
   },
 ]
 
-it.each(ROWS)('$situation', async ({ files = {}, manifest, served, fails, remedy, more = '', prints, works }) => {
-  const place = new Place({ files })
+it.each(ROWS)('$situation', async (row) => {
+  const { files = {}, manifest, served, atHome, fails, remedy, more = '', asks, prints, works } = row
+  const place = new Place({ files, ...(atHome && { atHome }) })
   try {
     expect(await place.prepare({ files, ...(manifest && { manifest }), ...(served && { served }) })).toEqual([])
     const said = await fails(place)
     const [found] = remedy.exec(said) ?? [null]
     expect(found, said).not.toBeNull()
-    const { code, out, err } = await place.shell(
-      place.fill(found!.endsWith('…') ? found!.replace('…', more) : `${found} ${more}`),
-    )
+    const line = place.fill(found!.endsWith('…') ? found!.replace('…', more) : `${found} ${more}`)
+    const { code, out, err } = asks ? await atTerminal(place, line) : await place.shell(line)
     expect(code, `${found}: ${out}${err}`).toBe(0)
     if (prints !== undefined) expect(out).toMatch(prints)
     if (works) expect(await works(place), said).toBe(true)
@@ -266,7 +294,7 @@ it('every command that a message names is there, with the words and flags that i
       // Cordon itself, that asks.
       if (name === 'asks') return []
       if (!row) return [`${path}: ${phrase}`]
-      const known = [row.usage, ...row.flags.map((flag) => flag.name)].join(' ')
+      const known = ['--help', row.usage, ...row.flags.map((flag) => flag.name)].join(' ')
       return (words.match(/--[a-z][a-z-]*/g) ?? [])
         .filter((flag) => !known.includes(flag))
         .map((flag) => `${path}: ${phrase} (${flag})`)

@@ -51,14 +51,14 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const opened = await openHookJudge(place)
   if ('closed' in opened) return { denied: opened.closed }
   const { judge } = opened
-  const { seconds, memory } = judge.history?.ring().limits ?? { seconds: null, memory: null }
+  const limits = judge.history?.ring().limits
   const admitted = await judge.history?.admit()
   const openFor = admitted && 'openFor' in admitted ? admitted.openFor : null
   const backend = await openBackend(judge.loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const { io, held } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
   const narrowing: readonly Narrowing[] = [
     { kind: 'answers', facts: judge.session },
-    { kind: 'memory', bytes: memory },
+    ...(limits ? [{ kind: 'ring', limits } as const] : []),
     ...(readOnly ? [{ kind: 'read-only', places: 'all' } as const] : []),
   ]
   const commands = openCommands({
@@ -114,7 +114,6 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
         return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
       }
       const { relies, judged } = decision
-      const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const reach = reachOf(
         reachScene(judge, { decision, facts: call!.facts }, { machine, files }),
         request.agreed ?? null,
@@ -131,7 +130,11 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
         reach: { ...reach, readOnly },
         heard: (outcome) => void outcomes.push(outcome),
       })
-      const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })
+      const { exitCode, notes } = await port.run(command, {
+        cwd: files.canonical(machine.cwd),
+        timeoutMs: Number.POSITIVE_INFINITY,
+        signal,
+      })
       const cut = held.flatMap((output) => output.note() ?? [])
       return { text: '', exitCode, isError: exitCode !== 0, notes: [...notes, ...cut] }
     },

@@ -37,6 +37,7 @@ export interface RemoteParts {
   readonly onEvent?: (event: EgressEvent) => void
   readonly resolver?: Resolver
   readonly upstream?: Upstream
+  readonly clock?: { now(): number; wait(ms: number, signal: AbortSignal): Promise<void> }
 }
 
 export interface RemoteConnection {
@@ -122,6 +123,11 @@ type Transport = Pick<StreamableHTTPClientTransport, 'start' | 'close' | 'onmess
 
 /** The shortest time between reconnects, even if a server requests an immediate one. */
 const REOPEN_MS = 1_000
+const CLOCK: NonNullable<RemoteParts['clock']> = {
+  now: () => performance.now(),
+  wait: (ms, signal) => delay(ms, undefined, { signal }),
+}
+
 /** Time to read the last event after a stream's end. */
 const READ_MS = 100
 /** An older server's answers to the first message of the newer transport. */
@@ -129,7 +135,7 @@ const OLDER: ReadonlySet<unknown> = new Set([400, 404, 405])
 
 /** Connects with the first message: over streamable HTTP, or over SSE if the server knows only that. */
 export function connectRemote(parts: RemoteParts, receive: (text: string) => void): RemoteConnection {
-  const { server, login } = parts
+  const { server, login, clock = CLOCK } = parts
   const controller = new AbortController()
   const { promise: ended, resolve: end } = Promise.withResolvers<string>()
   /** Unanswered requests, and whether the server can resume a broken stream. */
@@ -151,9 +157,9 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
   const watched: FetchLike = async (address, init = {}) => {
     const reads = (init.method ?? 'GET') === 'GET' && new Headers(init.headers).get('accept') === 'text/event-stream'
     if (reads) {
-      const pause = opened + REOPEN_MS - performance.now()
-      opened = performance.now() + Math.max(0, pause)
-      if (pause > 0) await delay(pause, undefined, { signal: controller.signal })
+      const pause = opened + REOPEN_MS - clock.now()
+      opened = clock.now() + Math.max(0, pause)
+      if (pause > 0) await clock.wait(pause, controller.signal)
     }
     const response = await within(address, init)
     if (reads && !response.ok && new Headers(init.headers).has('last-event-id'))

@@ -218,7 +218,7 @@ async function approved(
   signal: AbortSignal,
 ): Promise<Approval> {
   const { host, request, setting } = asked
-  const refused = (...sentences: readonly (string | undefined)[]): Approval => ({
+  const refused = (...sentences: readonly (string | null)[]): Approval => ({
     approved: false,
     refusal: { kind: 'absent', message: sentences.filter(Boolean).join(' ') },
     remember: null,
@@ -242,7 +242,7 @@ async function approved(
     )
   }
   const { machine } = setting
-  const { askOf, hookQuestion } = await import('../../agents/hook/hook-asks.ts')
+  const { askOf, hookQuestion, toolRemedy } = await import('../../agents/hook/hook-asks.ts')
   const { keepAsk, takeAnswer } = await import('../../questions/asks.ts')
   const place = placeOf(judge, asked)
   const ask = askOf(machine, host.name, place, judgement, places)
@@ -257,7 +257,7 @@ async function approved(
   const byFleet = await askFleetAbout(machine, question, ASK_WAIT_SECONDS * 1000 - (Date.now() - started))
   if (byFleet) return byFleet
   const id = keepAsk(machine, ask, Date.now())
-  return refused(needed, wayOut(id, judgement))
+  return refused(needed, wayOut(id, judgement), toolRemedy(machine, place, { ...judgement, decision }))
 }
 
 /** Everything that asks, worst first, as far as a host's dialog has space. */

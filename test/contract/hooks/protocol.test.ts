@@ -57,6 +57,24 @@ describe.each(HOST_NAMES)('%s: commands', (host) => {
   })
 })
 
+const TITLE = { title: 'x' }
+const BY_SERVER = 'To not be asked again: cordon add tool'
+// These hosts' names of tools do not say where the server's name ends.
+const BY_NAME = '[permission.tools]'
+it.each([
+  ['claude-code', claude('mcp__notes__add', TITLE), BY_SERVER],
+  ['codex', codex('mcp__notes__add', TITLE), BY_SERVER],
+  ['gemini', gemini('mcp_notes_add', TITLE, { mcp_context: { server_name: 'notes', tool_name: 'add' } }), BY_SERVER],
+  ['qwen', qwen('mcp__notes__add', TITLE), BY_SERVER],
+  ['copilot', copilot('notes-add', TITLE), BY_NAME],
+  ['cursor', cursor('preToolUse', { tool_name: 'MCP:add', tool_input: TITLE }), BY_NAME],
+  ['opencode', opencode('notes_add', TITLE), BY_NAME],
+  ['cline', cline('notes__add', TITLE), BY_NAME],
+] as const)('%s: an ask about a server’s tool says how it is not asked again', async (host, input, says) => {
+  const { stdout, stderr } = await world.ask(host, input)
+  expect(stdout + stderr).toContain(says)
+})
+
 interface Row {
   readonly note: string
   readonly host: HostName

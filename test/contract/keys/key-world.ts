@@ -298,7 +298,7 @@ export class KeyWorld {
       cwd: this.root,
       narrowing: [
         { kind: 'grants', grants: { ...NO_GRANTS, reads } },
-        { kind: 'time', ms: Number.POSITIVE_INFINITY },
+        { kind: 'time', ms: Number.POSITIVE_INFINITY, by: 'the row' },
       ],
       io: { stdout: out, stderr: 'discard' as const },
     })

@@ -24,7 +24,7 @@ export class Person {
 
   /** Sits down in a project, at an interactive bash whose prompt is `$ `. */
   constructor(
-    project: Project,
+    project: Pick<Project, 'home' | 'directory'>,
     size: { readonly rows: number; readonly columns: number } = { rows: 40, columns: 100 },
   ) {
     const rc = join(project.home, '.person-rc')

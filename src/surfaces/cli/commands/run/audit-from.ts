@@ -28,6 +28,11 @@ export async function verifyFrom(terminal: Terminal, args: Arguments, machine: M
     for (const { kind, line, message } of session.damage)
       terminal.out(`  ${kind} at line ${line}: ${visible(message)}\n`)
   }
+  const isUnknown = result.sessions.some(({ damage }) => damage.some(({ kind }) => kind === 'unknown-key'))
+  if (!args.flags.json && isUnknown)
+    terminal.out(
+      'Each machine signs with its own key, which `cordon keys` prints there: name these with --key KEY,KEY.\n',
+    )
   if (!args.flags.json)
     terminal.out(`${result.records} records, ${result.repeated} came more than once and count once\n`)
   return result.ok ? EXIT.ok : EXIT.failed

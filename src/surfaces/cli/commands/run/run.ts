@@ -93,7 +93,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     ...granted.map((grants) => ({ kind: 'grants' as const, grants })),
     { kind: 'keys', env: machine.env },
     // A person can stop a command, so only an explicit time limit applies.
-    { kind: 'time', ms: timeoutOf(args) },
+    { kind: 'time', ms: timeoutOf(args), by: '--timeout' },
   ]
   const confined = (): Confinement =>
     confine(loaded, { command: { words: command }, cwd, by: 'person' }, [
