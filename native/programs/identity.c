@@ -27,12 +27,15 @@ struct known {
 };
 static struct known *known;
 static size_t known_count;
+static int asks_for_files;
+const char ASKED_FILE[] = "";
 
 int add_identity(const char *path, const char *name) {
   struct known *grown = realloc(known, (known_count + 1) * sizeof *grown);
   if (!grown) return -1;
   known = grown;
   known[known_count++] = (struct known){.path = path, .name = name};
+  asks_for_files |= name == ASKED_FILE;
   return 0;
 }
 
@@ -147,9 +150,16 @@ int look_at_image(const char *path, struct image *image) {
   return 0;
 }
 
-void add_aliases(struct image *image, const struct image *other) {
-  for (size_t i = 0; i < other->alias_count && image->alias_count < MAX_ALIASES; i++) image->aliases[image->alias_count++] = other->aliases[i];
+/* Adds what a word names: a loader runs any program so; of another only the files matter that are asked about. */
+void add_operand(struct image *image, const struct image *operand, int loads) {
+  for (size_t i = 0; i < operand->alias_count; i++) {
+    int is_asked = operand->aliases[i] == ASKED_FILE;
+    if (is_asked && image->alias_count == MAX_ALIASES) image->alias_count--;
+    if ((loads || is_asked) && image->alias_count < MAX_ALIASES) image->aliases[image->alias_count++] = operand->aliases[i];
+  }
 }
+
+int asks_for_operands(void) { return asks_for_files; }
 
 /* The dynamic loader runs the file that its words name, which no one starts. */
 int is_loader(const struct image *image) {

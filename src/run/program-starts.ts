@@ -45,10 +45,10 @@ export class ProgramStarts {
 
   /** Whether a person may be asked while a command runs. */
   get asks(): boolean {
-    const { policy, changing, every } = this.#rules
+    const { policy, changing, every, scripts } = this.#rules
     return (
       this.#ask !== null &&
-      (every === true || changing.length > 0 || policy.commands.deny.some((rule) => rule.asks === true))
+      (every === true || scripts != null || changing.length > 0 || policy.commands.deny.some((rule) => rule.asks === true))
     )
   }
 
