@@ -48,7 +48,10 @@ export class ProgramStarts {
     const { policy, changing, every, scripts } = this.#rules
     return (
       this.#ask !== null &&
-      (every === true || scripts != null || changing.length > 0 || policy.commands.deny.some((rule) => rule.asks === true))
+      (every === true ||
+        scripts != null ||
+        changing.length > 0 ||
+        policy.commands.deny.some((rule) => rule.asks === true))
     )
   }
 
