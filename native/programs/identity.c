@@ -133,6 +133,18 @@ static void compare(const char *path, const struct stat *about, struct seen *s) 
   if (file >= 0) close(file);
 }
 
+static int is_below_asked(const char *path) {
+  for (size_t i = 0; i < known_count; i++) {
+    size_t length = strlen(known[i].path);
+    if (known[i].name == ASKED_FILE && !strncmp(path, known[i].path, length) && path[length] == '/') return 1;
+  }
+  return 0;
+}
+
+void ask_about(struct image *image) {
+  image->aliases[image->alias_count < MAX_ALIASES ? image->alias_count++ : MAX_ALIASES - 1] = ASKED_FILE;
+}
+
 /* Fills in what the file at this path is, which is a link of /proc. */
 int look_at_image(const char *path, struct image *image) {
   struct stat about;
@@ -147,15 +159,15 @@ int look_at_image(const char *path, struct image *image) {
   image->is_secret = s->is_secret;
   image->alias_count = s->count;
   memcpy(image->aliases, s->aliases, sizeof image->aliases);
+  if (asks_for_files && is_below_asked(image->path)) ask_about(image);
   return 0;
 }
 
 /* Adds what a word names: a loader runs any program so; of another only the files matter that are asked about. */
 void add_operand(struct image *image, const struct image *operand, int loads) {
   for (size_t i = 0; i < operand->alias_count; i++) {
-    int is_asked = operand->aliases[i] == ASKED_FILE;
-    if (is_asked && image->alias_count == MAX_ALIASES) image->alias_count--;
-    if ((loads || is_asked) && image->alias_count < MAX_ALIASES) image->aliases[image->alias_count++] = operand->aliases[i];
+    if (operand->aliases[i] == ASKED_FILE) ask_about(image);
+    else if (loads && image->alias_count < MAX_ALIASES) image->aliases[image->alias_count++] = operand->aliases[i];
   }
 }
 

@@ -143,9 +143,13 @@ static void look_at_operands(const struct call *c, struct image *image, const st
   int loads = is_loader(image);
   if (!loads && !asks_for_operands()) return;
   const char *word = words->bytes + strlen(words->bytes) + 1;
-  for (int left = MAX_OPERANDS; left > 0 && word < words->bytes + words->length; word += strlen(word) + 1) {
+  for (int left = MAX_OPERANDS; word < words->bytes + words->length; word += strlen(word) + 1) {
     if (word[0] == '-' || !word[0]) continue;
-    left--;
+    if (left-- == 0) {
+      /* The parent sees them all. */
+      if (asks_for_operands()) ask_about(image);
+      return;
+    }
     int fd = open_named(c, AT_FDCWD, word, 0);
     if (fd < 0) continue;
     if (look_at_file(fd, &operand) == 0) add_operand(image, &operand, loads);

@@ -3,7 +3,7 @@
  *   n NAME[<TAB>WORD]...   a program of this name, or any word that names it, when all of these words are among its own
  *   s TEXT                 the words hold this text, whatever its case
  *   i NAME<TAB>PATH        the program at this path is NAME under every other name as well
- *   f PATH                 this file, a link to it or a copy, as the program or among the words
+ *   f PATH                 this file, a link to it or a copy, or what is below this folder; as the program or among the words
  *   h NAME                 a program of this name, a pattern, has hosts (callers.c); `h` alone: who connects is told
  *   *                      every start
  */

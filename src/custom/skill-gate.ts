@@ -90,10 +90,10 @@ export function skillGate(root: string, machine: Machine): SkillGate {
   return {
     scriptProblem,
     unapproved: (canonical) => {
-      if (!folders.some((folder) => existsSync(folder))) return null
+      const there = folders.filter((folder) => existsSync(folder))
+      if (there.length === 0) return null
       const rows = skillRows(root, machine).filter((row) => row.scope === 'project' && row.status !== 'ok')
-      if (rows.length === 0) return null
-      return { paths: rows.map(({ path }) => path), problem: (path) => scriptProblem(canonical(path)) }
+      return { paths: [...there, ...rows.map(({ path }) => path)], problem: (path) => scriptProblem(canonical(path)) }
     },
     scriptBelow: (path) => {
       if (!folders.some((folder) => isInside(path, folder) || isInside(folder, path))) return null

@@ -117,17 +117,23 @@ function factOf(argv: readonly Word[], { cwd }: StartFact, home: string, { root 
 /** T3: a script of a skill, as the program itself or as what an interpreter reads, unless the text named it and was decided so. */
 function unapprovedScript({ scripts, commands, policy, home }: StartScene, start: StartFact): Ruling | null {
   if (!scripts) return null
-  const read = readingsOf(start).flatMap((words) => startedPlaces(factOf(words, start, home, policy)))
+  const facts = readingsOf(start).map((words) => factOf(words, start, home, policy))
+  const read = facts.flatMap(startedPlaces)
   const agreed = new Set(commands.flatMap(startedPlaces))
   const isAgreed = (path: string): boolean =>
     agreed.has(path) || (path === start.file && agreed.has(posix.resolve(start.cwd, start.path)))
   for (const path of new Set([start.file, ...read])) {
     const problem = isAgreed(path) ? null : scripts.problem(path)
     if (problem === null) continue
-    const reason = { code: 'unapproved-script', message: `\`${startText(start)}\` runs ${path}: ${problem}.` } as const
-    return { decision: 'ask', firm: true, reason, rules: [{ rule: 'skill scripts', source: 'built-in' }] }
+    return unapproved(`\`${startText(start)}\` runs ${path}: ${problem}.`)
   }
-  return null
+  const isHidden = start.cut && facts.some(({ argv }) => isInterpreterName(argv[0]?.values?.[0] ?? ''))
+  return isHidden ? unapproved(`\`${startText(start)}\` has too many words to find a skill's script among them.`) : null
+}
+
+function unapproved(message: string): Ruling {
+  const rules = [{ rule: 'skill scripts', source: 'built-in' }]
+  return { decision: 'ask', firm: true, reason: { code: 'unapproved-script', message }, rules }
 }
 
 /** The denial of a start; null when nothing denies it. */

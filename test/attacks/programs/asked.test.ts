@@ -133,7 +133,10 @@ describe('a script of a skill that nobody has approved (T3)', () => {
     ],
     ['a file read by a computed name', `. $(echo ./${PATH})`],
     ['a file read by a shell of input', `xargs bash -c '. "$1"' x <<< ./${PATH}`],
-    ['many words before it', `xargs sh $(for i in 1 2 3 4 5 6 7 8 9; do echo -e -e; done) <<< ${PATH}`],
+    ['many words before it', `xargs sh $(printf -- '-o errexit %.0s' {1..70}) <<< ${PATH}`],
+    ['a text of its own', `bash -c ". $(echo ./${PATH})"`],
+    ['its text through a pipe', `cat $(echo ${PATH}) | sh`],
+    ['its text in Python', `python3 -c 'import os; os.system(open("${PATH}").read())'`],
   ]
 
   it.each(WAYS)('does not run by %s', async (_, command) => {
@@ -142,6 +145,21 @@ describe('a script of a skill that nobody has approved (T3)', () => {
     await run(command)
     expect(hasRun()).toBe(false)
     expect(world.asked.map(({ decision }) => decision.reason.code)).toContain('unapproved-script')
+  })
+
+  it('does not run where it is too large, or no part of a skill, to be approved', async () => {
+    await world.sign(CONTAINED)
+    const large = `${': '.padEnd(1_100_000, 'x')}\n`
+    world.file('.agents/skills/s/SKILL.md', '# S\n')
+    for (const [path, text] of [
+      ['.agents/skills/s/large.sh', large],
+      ['.cordon/skills/loose.sh', ''],
+    ] as const) {
+      world.file(path, `: > mark\n${text}`)
+      await run(`xargs sh <<< ${path}`)
+      expect([path, hasRun()]).toEqual([path, false])
+    }
+    expect(world.asked.map(({ decision }) => decision.reason.code)).toEqual(['unapproved-script', 'unapproved-script'])
   })
 
   it('control: each of them runs the same file where it is no skill’s', async () => {
