@@ -114,7 +114,7 @@ function ancestorsOf(fact: CommandFact, all: readonly CommandFact[]): CommandFac
 function scriptQuestions({ shell }: Scene, use: PathUse, fact: CommandFact): PartQuestions[] {
   const subject: PartSubject = { kind: 'command', text: wordsOf(fact), span: use.span }
   if (use.path === null) {
-    // Nothing starts when the shell reads a file into itself.
+    // No program starts then.
     const reads = ['.', 'source'].includes(fact.argv[0]?.values?.[0] ?? '')
     const any = reads ? shell.scriptBelow?.('/') : null
     return any
