@@ -25,12 +25,15 @@ struct known {
 };
 static struct known *known;
 static size_t known_count;
+static int asks_for_files;
+const char ASKED_FILE[] = "";
 
 int add_identity(const char *path, const char *name) {
   struct known *grown = realloc(known, (known_count + 1) * sizeof *grown);
   if (!grown) return -1;
   known = grown;
   known[known_count++] = (struct known){.path = path, .name = name};
+  asks_for_files |= name == ASKED_FILE;
   return 0;
 }
 
@@ -129,6 +132,18 @@ static void compare(const char *path, const struct stat *about, struct seen *s) 
   if (file >= 0) close(file);
 }
 
+static int is_below_asked(const char *path) {
+  for (size_t i = 0; i < known_count; i++) {
+    size_t length = strlen(known[i].path);
+    if (known[i].name == ASKED_FILE && !strncmp(path, known[i].path, length) && path[length] == '/') return 1;
+  }
+  return 0;
+}
+
+void ask_about(struct image *image) {
+  image->aliases[image->alias_count < MAX_ALIASES ? image->alias_count++ : MAX_ALIASES - 1] = ASKED_FILE;
+}
+
 /* Describes the file at this path, a link in /proc. */
 int look_at_image(const char *path, struct image *image) {
   struct stat about;
@@ -143,12 +158,19 @@ int look_at_image(const char *path, struct image *image) {
   image->is_secret = s->is_secret;
   image->alias_count = s->count;
   memcpy(image->aliases, s->aliases, sizeof image->aliases);
+  if (asks_for_files && is_below_asked(image->path)) ask_about(image);
   return 0;
 }
 
-void add_aliases(struct image *image, const struct image *other) {
-  for (size_t i = 0; i < other->alias_count && image->alias_count < MAX_ALIASES; i++) image->aliases[image->alias_count++] = other->aliases[i];
+/* Adds what a word names: a loader runs any program so; of another only the files matter that are asked about. */
+void add_operand(struct image *image, const struct image *operand, int loads) {
+  for (size_t i = 0; i < operand->alias_count; i++) {
+    if (operand->aliases[i] == ASKED_FILE) ask_about(image);
+    else if (loads && image->alias_count < MAX_ALIASES) image->aliases[image->alias_count++] = operand->aliases[i];
+  }
 }
+
+int asks_for_operands(void) { return asks_for_files; }
 
 /* The dynamic loader runs the file in its words without an exec. */
 int is_loader(const struct image *image) {

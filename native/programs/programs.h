@@ -49,7 +49,10 @@ int is_listed(const struct image *image, const char *path, const struct words *w
 int add_identity(const char *path, const char *name);
 void note_identities(void);
 int look_at_image(const char *path, struct image *image);
-void add_aliases(struct image *image, const struct image *other);
+extern const char ASKED_FILE[]; /* the name of a file that is asked about, whatever it is */
+void ask_about(struct image *image);
+void add_operand(struct image *image, const struct image *operand, int loads);
+int asks_for_operands(void);
 int is_loader(const struct image *image);
 
 /* chain.c */

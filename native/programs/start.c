@@ -18,7 +18,7 @@
 #define MAX_PENDING 256
 #define MOST_ASKED (64u << 10) /* of the words that the parent receives */
 #define CHAIN_BYTES 2048
-#define MAX_OPERANDS 12
+#define MAX_OPERANDS 64
 
 struct start {
   char path[PATH_MAX]; /* as the caller names it */
@@ -137,14 +137,23 @@ static int read_start(const struct call *c, struct start *s) {
   return error;
 }
 
-/* A loader runs one of the files among its first words. */
-static void look_at_operands(const struct call *c, struct start *s) {
+/* The files among the first words are what a loader runs, or what an interpreter reads. */
+static void look_at_operands(const struct call *c, struct image *image, const struct words *words) {
   static struct image operand;
-  const char *word = s->said.bytes;
-  for (int i = 0; i < MAX_OPERANDS && word < s->said.bytes + s->said.length; i++, word += strlen(word) + 1) {
-    int fd = i == 0 || word[0] == '-' || !word[0] ? -1 : open_named(c, AT_FDCWD, word, 0);
+  if (!words->length) return;
+  int loads = is_loader(image);
+  if (!loads && !asks_for_operands()) return;
+  const char *word = words->bytes + strlen(words->bytes) + 1;
+  for (int left = MAX_OPERANDS; word < words->bytes + words->length; word += strlen(word) + 1) {
+    if (word[0] == '-' || !word[0]) continue;
+    if (left-- == 0) {
+      /* The parent sees them all. */
+      if (asks_for_operands()) ask_about(image);
+      return;
+    }
+    int fd = open_named(c, AT_FDCWD, word, 0);
     if (fd < 0) continue;
-    if (look_at_file(fd, &operand) == 0) add_aliases(&s->file, &operand);
+    if (look_at_file(fd, &operand) == 0) add_operand(image, &operand, loads);
     close(fd);
   }
 }
@@ -248,7 +257,10 @@ void answer_start(const struct call *c) {
   static struct start s;
   int error = read_start(c, &s);
   if (!error && s.file.is_secret) error = EACCES;
-  if (!error && is_loader(&s.file)) look_at_operands(c, &s);
+  if (!error) {
+    look_at_operands(c, &s.file, &s.said);
+    look_at_operands(c, &s.runs, &s.runs_words);
+  }
   if (error) answer(c, error);
   else if (is_listed(&s.file, s.path, &s.said) || (s.file.has_line && is_listed(&s.runs, NULL, &s.runs_words))) hold(c, &s);
   else run_or_refuse(c, image_of(&s), NULL);

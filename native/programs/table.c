@@ -3,6 +3,7 @@
  *   n NAME[<TAB>WORD]...   a program of this name, or any word that names it, if all these words are present
  *   s TEXT                 the words contain this text, in any case
  *   i NAME<TAB>PATH        the program at this path is NAME under every other name too
+ *   f PATH                 this file, a link to it or a copy, or a file below this folder: as the program or among its words
  *   h NAME                 a program of this name, a pattern, has hosts (callers.c); `h` alone: report them
  *   *                      every start
  */
@@ -71,6 +72,7 @@ int programs_take_line(char *line) {
   case 'n': return take_name(line + 2);
   case 's': return take_text(line + 2);
   case 'i': return take_identity(line + 2);
+  case 'f': return line[2] == '/' ? add_identity(line + 2, ASKED_FILE) : -1;
   case 'h': return callers_take_name(line + 2);
   default: return -1;
   }
@@ -134,7 +136,7 @@ static int holds_text(const struct words *w) {
 int is_listed(const struct image *image, const char *path, const struct words *w) {
   if (asks_all) return 1;
   for (size_t i = 0; i < image->alias_count; i++)
-    if (is_any_listed(image->aliases[i], w)) return 1;
+    if (image->aliases[i] == ASKED_FILE || is_any_listed(image->aliases[i], w)) return 1;
   if ((path && is_any_listed(path, w)) || is_any_listed(image->path, w)) return 1;
   for (const char *at = w->bytes; at < w->bytes + w->length; at += strlen(at) + 1)
     if (is_any_listed(at, w)) return 1;

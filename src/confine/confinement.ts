@@ -19,7 +19,7 @@ import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { HostRule, PathRule, Policy, RuleRef } from '../policy/policy.ts'
 import type { HeldHosts } from '../policy/programs/callers.ts'
-import type { StartedFor, TableScene } from '../policy/programs/table.ts'
+import type { StartedFor, TableScene, UnapprovedScripts } from '../policy/programs/table.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { type AppliedBundle, type BundleFurnishing, furnish, type RegistryFacts } from '../sandbox/bundles/bundle.ts'
@@ -137,6 +137,7 @@ export interface Decided {
     readonly session: SessionFacts
     readonly commands: readonly CommandFact[]
     readonly changing: () => readonly string[]
+    readonly scripts: UnapprovedScripts | null
   }
 }
 
@@ -261,7 +262,8 @@ function programsOf(policy: Policy, { allowed }: EgressRules, { by = 'agent', ju
   const needsGrants =
     stance && !contained && stance.explicit?.decision !== 'allow' && !stance.answersAsks && !stance.observes
   const every = by === 'agent' && needsGrants === true && policy.everyProgram.value
-  return { policy, by, changing, session, commands, every, required: judged === true || every }
+  const scripts = text?.scripts ?? null
+  return { policy, by, changing, session, commands, every, scripts, required: judged === true || every }
 }
 
 /** The manifest's limits, reduced by those of the run. */

@@ -1,8 +1,10 @@
 /** Scripts of a project's skills run only once a person has approved their bytes (T3). */
 
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
+import type { UnapprovedScripts } from '../policy/programs/table.ts'
 import { skillFolders } from '../project/place/own-places.ts'
 import { Fault } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
@@ -68,6 +70,8 @@ export interface SkillGate {
   readonly scriptProblem: (path: string) => string | null
   /** The same for the first such script at or below a path. Other files may be copied freely. */
   readonly scriptBelow: (path: string) => string | null
+  /** For programs as they start; null without any. */
+  readonly unapproved: (canonical: (path: string) => string) => UnapprovedScripts | null
 }
 
 export function skillGate(root: string, machine: Machine): SkillGate {
@@ -78,11 +82,18 @@ export function skillGate(root: string, machine: Machine): SkillGate {
     const remedy = row === undefined ? 'cordon skills lists them' : `cordon skills approve ${typedText([row.skill])}`
     return `it is a script of a skill that this project brings along, and it ${why} (${remedy})`
   }
+  const scriptProblem = (path: string): string | null => {
+    if (!folders.some((folder) => isInside(path, folder))) return copyProblem(root, machine, path)
+    // A user's skill hides a project's skill of the same name.
+    return problemOf(skillRows(root, machine).find((candidate) => candidate.path === path))
+  }
   return {
-    scriptProblem: (path) => {
-      if (!folders.some((folder) => isInside(path, folder))) return copyProblem(root, machine, path)
-      // A user's skill hides a project's skill of the same name.
-      return problemOf(skillRows(root, machine).find((candidate) => candidate.path === path))
+    scriptProblem,
+    unapproved: (canonical) => {
+      const there = folders.filter((folder) => existsSync(folder))
+      if (there.length === 0) return null
+      const rows = skillRows(root, machine).filter((row) => row.scope === 'project' && row.status !== 'ok')
+      return { paths: [...there, ...rows.map(({ path }) => path)], problem: (path) => scriptProblem(canonical(path)) }
     },
     scriptBelow: (path) => {
       if (!folders.some((folder) => isInside(path, folder) || isInside(folder, path))) return null

@@ -56,7 +56,7 @@ export function isGuidanceOf(root: string, path: string): boolean {
 }
 
 const PRINTS =
-  /^(?:cat|head|tail|nl|sed -n '?\d+(?:,[\d$]+)?p'?)(?: -[\w-]+)*(?: \d+)?((?: [\w@%+:,./][\w@%+:,./-]*)*)$/
+  /^(?:(?:cat|head|tail|nl)(?: -[\w-]+)*(?: \d+)?|sed -n '?\d+(?:,[\d$]+)?p'?)((?: [\w@%+:,./][\w@%+:,./-]*)*)$/
 
 /** The files that a command prints, where it does nothing else: `cat AGENTS.md | head -40`. Empty for every other one. */
 export function printedFiles(command: string): readonly string[] {

@@ -37,6 +37,7 @@ tools = [
   { tool = "get_secret*", level = "ask" },
   { tool = "create", args = ["repo=acme/*"] },
   { tool = "write", args = ["path=./docs/**"] },
+  { tool = "show", args = ["uri=./**"] },
   { tool = "fetch", args = ["url=https://api.example.com/v1/**"] },
   { tool = "send", level = "deny", args = ["to=*@evil.example"] },
 ]
@@ -67,6 +68,13 @@ describe('by name and argument', () => {
     ['attack: a link', 'write', { path: 'docs/link' }, 'ask'],
     ['attack: a secret in it', 'write', { path: 'docs/.env' }, 'ask'],
     ['attack: denied by the file rules', 'write', { path: 'docs/private/a' }, 'ask'],
+    ['attack: an address of a file', 'write', { path: 'file:///etc/docs/../passwd' }, 'ask'],
+    ['attack: the same, read from the root', 'show', { uri: 'file:///etc/passwd' }, 'ask'],
+    ['a file of the root', 'show', { uri: 'a.md' }, 'allow'],
+    ['attack: the home of another', 'write', { path: '~root/../project/docs/a' }, 'ask'],
+    ['attack: a variable in a path', 'write', { path: 'docs/${HOME}/a' }, 'ask'],
+    ['attack: an encoded way out of a path', 'write', { path: 'docs/%2e%2e/a' }, 'ask'],
+    ['a dollar in a name', 'write', { path: 'docs/a.$id.md' }, 'allow'],
     ['an address below', 'fetch', { url: 'https://api.example.com/v1/items' }, 'allow'],
     ['attack: another host', 'fetch', { url: 'https://api.example.com.evil.example/v1/items' }, 'ask'],
     ['attack: a name before the host', 'fetch', { url: 'https://api.example.com@evil.example/v1/items' }, 'ask'],
@@ -75,6 +83,9 @@ describe('by name and argument', () => {
     ['a denial by argument', 'send', { to: 'a@evil.example' }, 'deny'],
     ['the argument is another', 'send', { to: 'a@good.example' }, 'ask'],
     ['attack: a denial is not evaded by a list', 'send', { to: ['a@good.example', 'a@evil.example'] }, 'deny'],
+    ['attack: nor in another case', 'send', { to: 'a@EVIL.example' }, 'deny'],
+    ['attack: nor by blanks around it', 'send', { to: ' a@evil.example ' }, 'deny'],
+    ['attack: another case is not what was granted', 'create', { repo: 'ACME/site' }, 'ask'],
     ['attack: nor by what cannot be read', 'send', { to: 'a@evil.example\u200b' }, 'deny'],
   ]
   it.each(rows)('%s', (_, tool, input, is) => {

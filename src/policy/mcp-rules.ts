@@ -131,12 +131,16 @@ function meetsOne(rule: ArgumentRule, text: string, policy: Policy, canonical: M
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(text) || text !== text.normalize('NFKC')) return null
   switch (rule.kind) {
     case 'text': {
-      const parts = text.split('/')
-      if (/[\\%]/.test(text) || parts.some((part) => part === '..' || part === '.')) return null
-      return matchSegments(rule.glob.split('/'), parts)
+      if (/[\\%]|^\/|\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(text)) return null
+      if (matchSegments(rule.glob.split('/'), text.split('/'))) return true
+      // Many servers do not mind case, or blanks and a slash around a name.
+      const [glob, plain] = [rule.glob, text.trim().replace(/\/$/, '')].map((one) => one.toLowerCase().split('/'))
+      return matchSegments(glob!, plain!) ? null : false
     }
     case 'path': {
       const { root, home, reads, writes } = policy
+      // An address, an escape, another's home or a variable: the server may know more than a path in it.
+      if (/[\\%]|^~[^/]|^\$|\$\{|^[a-z][\w+.-]+:/i.test(text)) return null
       const given = text === '~' || text.startsWith('~/') ? home + text.slice(1) : text
       const path = canonical(posix.resolve(root, given))
       const closed = [...reads.deny, ...writes.deny].some(({ pattern }) => coversPath(pattern, path))

@@ -11,6 +11,7 @@ import type { ProtectFacts } from '../sandbox/protect/protect.ts'
 import type { GuardedRun } from '../sandbox/quarantine/run.ts'
 import {
   changeViolation,
+  placeViolation,
   sharedViolation,
   tokenViolation,
   unkeptViolation,
@@ -95,25 +96,17 @@ export class HeldChanges {
     const { records, whole } = this.#store.settle(this.#id)
     const net = netChanges(records)
     const call = records.some(({ op }) => op !== 'refused' && op !== 'noted') ? this.#id : null
-    const refused = records.filter(({ op }) => op === 'refused')
-    const unkept = new Set(refused.filter(({ errno }) => errno === UNKEPT).map(({ path }) => path))
-    const shared = new Set(refused.filter(({ errno }) => errno === SHARED).map(({ path }) => path))
-    const tokens = new Set(
-      refused.filter(({ errno, path }) => errno === BUSY && isConfig(path)).map(({ path }) => path),
-    )
-    const others = [unkept, shared, tokens]
-    const held = new Set(refused.map(({ path }) => path).filter((path) => !others.some((one) => one.has(path))))
+    // A more special reason says more than that a place is protected.
+    const reasons = new Map<string, Reason>()
+    for (const { op, errno, path } of records)
+      if (op === 'refused' && (REASONS[errno] || !reasons.has(path)))
+        reasons.set(path, REASONS[errno] ?? changeViolation)
     return {
       ...net,
       call,
-      refused: [
-        ...[...held].map(changeViolation),
-        ...[...unkept].map(unkeptViolation),
-        ...[...shared].map(sharedViolation),
-        ...[...tokens].map(tokenViolation),
-      ],
-      unkept: [...unkept],
-      // Counted only if it can matter: most calls keep little.
+      refused: Array.from(reasons, ([path, reason]) => reason(path)),
+      unkept: [...reasons].flatMap(([path, reason]) => (reason === unkeptViolation ? [path] : [])),
+      // Counted only when it can matter: most calls keep little.
       isFull: keptBytes(records) > LARGE_BYTES && this.#store.isFull(this.#root, DEFAULT_PRUNE),
       // In doubt it is the command's.
       isOwn: whole ? anyOf(ownChanges(records), () => changedBehind(this.#store, [this.#id])) : () => true,
@@ -184,13 +177,17 @@ export function pruneKept(stateDir: string): void {
   new CallStore(stateDir).pruneWhenDue(DEFAULT_PRUNE)
 }
 
-/** EDQUOT: a required copy could not be kept. */
-const UNKEPT = 122
-/** EMLINK: a file with further names, of which this one could not get a copy. */
-const SHARED = 31
-/** EBUSY: a git configuration with its copy without credentials mounted over it. */
-const BUSY = 16
-const isConfig = (path: string): boolean => /\/config(?:\.worktree)?$/.test(path)
+type Reason = (path: string) => Violation
+
+/** Why the init refuses, by the errno that it records. */
+const REASONS: Readonly<Record<number, Reason>> = {
+  // EBUSY: something is mounted there, or below it.
+  16: (path) => (/\/config(?:\.worktree)?$/.test(path) ? tokenViolation(path) : placeViolation(path)),
+  // EMLINK: a file with further names of which this one could not get a copy.
+  31: sharedViolation,
+  // EDQUOT: what cannot be kept, and must.
+  122: unkeptViolation,
+}
 
 const MAX_NAME = 200
 

@@ -4,6 +4,7 @@ import { type CallReach, type Confinement, confine, type Decided, type Narrowing
 import { type CommandGroup, planText, type TextPlan } from '../confine/text-plan.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
+import type { UnapprovedScripts } from '../policy/programs/table.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import type { ShellFacts } from '../shell/facts.ts'
 import { changingPrograms } from '../shell/tables/programs/registry.ts'
@@ -20,6 +21,7 @@ export interface Scope {
   readonly loaded: LoadedPolicy
   readonly facts: SessionFacts
   readonly narrowing: readonly Narrowing[]
+  readonly scripts?: UnapprovedScripts | null
 }
 
 export interface CommandPortOptions {
@@ -104,8 +106,9 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     io: RunIo,
   ): Promise<RunOutcome> {
     const { command, relies, judged, facts } = decided
-    const session = options.scope().facts
-    const of = { session, commands: facts?.commands ?? [], changing: () => changingPrograms().split('\n') }
+    const { facts: session, scripts = null } = options.scope()
+    const changing = () => changingPrograms().split('\n')
+    const of = { session, commands: facts?.commands ?? [], changing, scripts }
     const confinement = confined(
       { command: group, cwd, text: of, ...(relies && { relies }), ...((judged || group.relies) && { judged: true }) },
       [

@@ -45,10 +45,13 @@ export class ProgramStarts {
 
   /** Whether a person can be asked during the run. */
   get asks(): boolean {
-    const { policy, changing, every } = this.#rules
+    const { policy, changing, every, scripts } = this.#rules
     return (
       this.#ask !== null &&
-      (every === true || changing.length > 0 || policy.commands.deny.some((rule) => rule.asks === true))
+      (every === true ||
+        scripts != null ||
+        changing.length > 0 ||
+        policy.commands.deny.some((rule) => rule.asks === true))
     )
   }
 

@@ -61,6 +61,16 @@ export function changeViolation(path: string): Violation {
   }
 }
 
+/** A hidden or protected place would be moved or removed, by its own name or with a folder above it. */
+export function placeViolation(path: string): Violation {
+  return {
+    kind: 'change-refused',
+    certainty: 'observed',
+    path,
+    message: `${path} stays where it is: it is hidden from commands or protected, or something in it is (move or remove it yourself)`,
+  }
+}
+
 /** Commands see this git configuration without credentials, so they cannot replace it. */
 export function tokenViolation(path: string): Violation {
   return {

@@ -3,6 +3,7 @@
 import { posix } from 'node:path'
 import type { SavedGrants } from '../approval/saved-grants.ts'
 import { type Ring, ringFor } from '../call/admission.ts'
+import { skillGate } from '../custom/skill-gate.ts'
 import { isInside } from '../files/baseline.ts'
 import { wholeTree } from '../files/path-pattern.ts'
 import type { SessionFacts } from '../policy/call.ts'
@@ -126,7 +127,7 @@ export class SessionView {
 
   /** What confines commands now. */
   scope(): Scope {
-    const { directory, project } = this.#parts
+    const { directory, project, machine, files } = this.#parts
     const facts = this.facts()
     // F7: the project is read-only until the session works in its own directory.
     const isPlaceholder = directory !== null && !this.entered
@@ -138,6 +139,7 @@ export class SessionView {
         { kind: 'ring', limits: this.ring().limits },
         ...(isPlaceholder ? [{ kind: 'read-only' as const, places: [project.loaded.root] }] : []),
       ],
+      scripts: skillGate(project.loaded.root, machine).unapproved(files.canonical),
     }
   }
 

@@ -242,7 +242,7 @@ export function storedSpelling(path: string, list: (folder: string) => readonly 
 function alike(name: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.
   if (/^[\x00-\x7f]*$/.test(name)) return name.toLowerCase()
-  return [...name.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '').normalize('NFD')]
+  return [...name.replace(/\p{Default_Ignorable_Code_Point}/gu, '').normalize('NFD')]
     .map(withoutCase)
     .join('')
     .normalize('NFC')

@@ -7,6 +7,7 @@ import { openRecord } from '../../call/record/open.ts'
 import type { CallRecord } from '../../call/record/recorder.ts'
 import { runToolCall, type Stages } from '../../call/run-tool-call.ts'
 import type { Narrowing } from '../../confine/confinement.ts'
+import { openSkillGate } from '../../custom/open-skill-gate.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import type { Sourced } from '../../policy/policy.ts'
 import { KeptChanges } from '../../run/kept-changes.ts'
@@ -61,8 +62,10 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     ...(limits ? [{ kind: 'ring', limits } as const] : []),
     ...(readOnly ? [{ kind: 'read-only', places: 'all' } as const] : []),
   ]
+  const { unapproved } = await openSkillGate(judge.loaded.root, machine, files)
+  const scripts = unapproved?.(files.canonical) ?? null
   const commands = openCommands({
-    scope: () => ({ loaded: judge.loaded, facts: judge.session, narrowing }),
+    scope: () => ({ loaded: judge.loaded, facts: judge.session, narrowing, scripts }),
     runner: new CommandRunner(machine, files, backend),
     // The host reads them as if it had started the command.
     io,

@@ -9,8 +9,10 @@ import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import type { RelayTransforms } from '../wire/join.ts'
 
-/** More than any message of either agent needs. */
+/** More than any message of ssh-agent needs. */
 const MOST_BYTES = 256 * 1024
+/** The protocol of gpg-agent has no longer lines, and who reads one in parts reads another command. */
+const MOST_LINE = 1000
 
 /** The length of one message, or null while incomplete. Throws if it is too large. */
 type Framing = (bytes: Buffer) => number | null
@@ -142,7 +144,7 @@ function gpgAgent(key: string): Protocol {
   return {
     frame: (bytes) => {
       const end = bytes.indexOf(10)
-      if (end < 0 && bytes.length > MOST_BYTES) throw new Error('a line of the agent is too long')
+      if ((end < 0 ? bytes.length : end + 1) > MOST_LINE) throw new Error('a line of the agent is too long')
       return end < 0 ? null : end + 1
     },
     judge: (message) => {

@@ -46,8 +46,17 @@ function usedPlaces({ commands, redirects }: ShellFacts): readonly string[] {
   const named = commands.flatMap((fact) =>
     fact.paths.flatMap(({ path, glob }) => (path === null ? [] : [glob ? literalFolder(path) : path])),
   )
-  return [...named, ...redirected(commands, redirects, 'read')]
+  // `sh -c ". $(echo FILE)"`: what a word names may become code anywhere.
+  const said = commands.flatMap(({ argv, cwd }) =>
+    argv
+      .flatMap(({ values }) => (values ?? []).flatMap((value) => value.match(NAMES) ?? []))
+      .map((name) => posix.resolve(cwd ?? '/', name)),
+  )
+  return [...named, ...said, ...redirected(commands, redirects, 'read')]
 }
+
+/** Texts in a word that may be paths. */
+const NAMES = /[^\s'"`()=;|&<>]*\/[^\s'"`()=;|&<>]*/g
 
 function writtenPlaces({ commands, redirects }: ShellFacts): readonly string[] {
   const named = commands.flatMap((fact) =>

@@ -112,9 +112,22 @@ function ancestorsOf(fact: CommandFact, all: readonly CommandFact[]): CommandFac
 
 /** T3: a script that a project's skill brings along runs only when its bytes were approved, whichever way it is started. */
 function scriptQuestions({ shell }: Scene, use: PathUse, fact: CommandFact): PartQuestions[] {
-  if (use.path === null || !shell.scriptProblem || !startedPlaces(fact).includes(use.path)) return []
-  const problem = shell.scriptProblem(shell.canonical(use.path))
   const subject: PartSubject = { kind: 'command', text: wordsOf(fact), span: use.span }
+  if (use.path === null) {
+    // No program starts then.
+    const reads = ['.', 'source'].includes(fact.argv[0]?.values?.[0] ?? '')
+    const any = reads ? shell.scriptBelow?.('/') : null
+    return any
+      ? [
+          unapproved(
+            subject,
+            `reads a file whose name is only known when it runs, and there is one that may not: ${any}`,
+          ),
+        ]
+      : []
+  }
+  if (!shell.scriptProblem || !startedPlaces(fact).includes(use.path)) return []
+  const problem = shell.scriptProblem(shell.canonical(use.path))
   return problem === null ? [] : [unapproved(subject, `runs ${use.path}: ${problem}`)]
 }
 

@@ -7,6 +7,7 @@ import { familyOf, isInterpreterName } from '../../shell/tables/interpreter-name
 import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
 import { unknownWord } from '../../shell/words/pieces.ts'
 import type { SessionFacts } from '../call.ts'
+import { startedPlaces } from '../evaluate/carried-script.ts'
 import { grantsOf } from '../evaluate/command-grant.ts'
 import { denyMatches, grantMatches, isExempt } from '../evaluate/command-match.ts'
 import { COORDINATORS } from '../evaluate/command-part.ts'
@@ -53,6 +54,8 @@ export interface StartScene extends TableScene {
 export function decideStart(scene: StartScene, start: StartFact): Ruling | null {
   const denial = startDenial(scene.policy, start, scene.by)
   if (denial?.decision === 'deny' || scene.by === 'person') return denial?.decision === 'deny' ? denial : null
+  const script = unapprovedScript(scene, start)
+  if (script !== null) return script
   const isNamed = scene.commands.some((fact) => names(fact, start))
   const asks = isNamed ? null : (denial ?? (scene.changing.length > 0 ? changeElsewhere(scene, start) : null))
   return asks ?? (scene.every ? undeclared(scene, start, startText(start)) : null)
@@ -77,32 +80,60 @@ function names({ argv }: CommandFact, start: StartFact): boolean {
 
 /** P10: a program that changes something elsewhere asks, unless a grant covers it. */
 function changeElsewhere({ policy, session, home }: StartScene, start: StartFact): Ruling | null {
-  const words = [posix.basename(start.path || start.file), ...start.argv.slice(1)]
-  const argv = words.map(known)
-  const place = { cwd: start.cwd, home, roots: [policy.root], assignments: [], span: SPAN, stdin: 'unknown' } as const
-  const found = inspect({ argv, ...place })
-  if (found.effect !== 'remote-write' && found.effect !== 'destructive') return null
-  const fact: CommandFact = {
-    ...found,
+  const fact = factOf(
+    [posix.basename(start.path || start.file), ...start.argv.slice(1)].map(known),
+    start,
+    home,
+    policy,
+  )
+  if (fact.effect !== 'remote-write' && fact.effect !== 'destructive') return null
+  const grants = grantsOf(policy, session, fact)
+  if (grants?.every(({ prompt }) => !prompt)) return null
+  const code = fact.effect === 'remote-write' ? 'remote-write' : 'destructive'
+  return {
+    decision: 'ask',
+    reason: { code, message: `\`${startText(start)}\` ${fact.effectNote || 'changes something elsewhere'}.` },
+    rules: [ref(policy.mode)],
+  }
+}
+
+function factOf(argv: readonly Word[], { cwd }: StartFact, home: string, { root }: Policy): CommandFact {
+  const place = { cwd, home, roots: [root], assignments: [], span: SPAN, stdin: 'unknown' } as const
+  return {
+    ...inspect({ argv, ...place }),
     argv,
     resolves: 'program',
     assignments: [],
     redirects: [],
-    cwd: start.cwd,
+    cwd,
     via: [],
     parent: null,
     unwrapped: 'none',
     background: false,
     span: SPAN,
   }
-  const grants = grantsOf(policy, session, fact)
-  if (grants?.every(({ prompt }) => !prompt)) return null
-  const code = found.effect === 'remote-write' ? 'remote-write' : 'destructive'
-  return {
-    decision: 'ask',
-    reason: { code, message: `\`${startText(start)}\` ${found.effectNote || 'changes something elsewhere'}.` },
-    rules: [ref(policy.mode)],
+}
+
+/** T3: a script of a skill, as the program itself or as what an interpreter reads, unless the text named it and was decided so. */
+function unapprovedScript({ scripts, commands, policy, home }: StartScene, start: StartFact): Ruling | null {
+  if (!scripts) return null
+  const facts = readingsOf(start).map((words) => factOf(words, start, home, policy))
+  const read = facts.flatMap(startedPlaces)
+  const agreed = new Set(commands.flatMap(startedPlaces))
+  const isAgreed = (path: string): boolean =>
+    agreed.has(path) || (path === start.file && agreed.has(posix.resolve(start.cwd, start.path)))
+  for (const path of new Set([start.file, ...read])) {
+    const problem = isAgreed(path) ? null : scripts.problem(path)
+    if (problem === null) continue
+    return unapproved(`\`${startText(start)}\` runs ${path}: ${problem}.`)
   }
+  const isHidden = start.cut && facts.some(({ argv }) => isInterpreterName(argv[0]?.values?.[0] ?? ''))
+  return isHidden ? unapproved(`\`${startText(start)}\` has too many words to find a skill's script among them.`) : null
+}
+
+function unapproved(message: string): Ruling {
+  const rules = [{ rule: 'skill scripts', source: 'built-in' }]
+  return { decision: 'ask', firm: true, reason: { code: 'unapproved-script', message }, rules }
 }
 
 /** The denial of a start; null when nothing denies it. */

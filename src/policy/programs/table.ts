@@ -14,6 +14,7 @@ export const PROGRAM_FOLDERS: readonly string[] = [
   '/sbin',
   '/usr/lib/git-core',
 ]
+const INTERPRETERS = 'sh bash dash zsh ksh fish python3 python node deno bun perl ruby php lua'.split(' ')
 const LOADERS = ['/lib64', '/lib', '/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu']
 
 /** The rules that select starts. */
@@ -24,10 +25,20 @@ export interface TableScene {
   readonly changing: readonly string[]
   /** Grants are needed by every program, so every start matters. */
   readonly every?: boolean
+  /** Null without any. */
+  readonly scripts?: UnapprovedScripts | null
+}
+
+/** Scripts of the project's skills that nobody has approved (T3). */
+export interface UnapprovedScripts {
+  readonly paths: readonly string[]
+  /** Why a file may not run; null if it may. */
+  readonly problem: (path: string) => string | null
 }
 
 /** The lines for one command; none where every program start is allowed. `path`: the PATH that it has. */
-export function programTable({ policy, by, changing, every }: TableScene, path: string): readonly string[] {
+export function programTable(scene: TableScene, path: string): readonly string[] {
+  const { policy, by, changing, every, scripts } = scene
   const { deny } = policy.commands
   const lines = new Set<string>(every ? ['*'] : [])
   const programs = new Set<string>()
@@ -43,6 +54,10 @@ export function programTable({ policy, by, changing, every }: TableScene, path: 
   for (const { value } of policy.shellPolicy.deny) lines.add(isOdd([value]) ? '*' : `s ${value}`)
   if (by === 'agent' && !policy.flags.privilege_wrappers.value) for (const name of PRIVILEGED) lines.add(`n ${name}`)
   for (const line of changing) lines.add(`n ${line}`)
+  const files = scripts?.paths ?? []
+  for (const file of files) lines.add(`f ${file}`)
+  // A copy of an interpreter reads its words as the interpreter does.
+  for (const name of files.length > 0 ? INTERPRETERS : []) programs.add(name)
   if (programs.size === 0) return [...lines]
   const folders = [...new Set([...path.split(':').filter((folder) => folder.startsWith('/')), ...PROGRAM_FOLDERS])]
   for (const name of programs) for (const folder of folders) lines.add(`i ${name}\t${posix.join(folder, name)}`)

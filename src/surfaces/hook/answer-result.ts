@@ -41,11 +41,12 @@ export async function answerResult(
 /** True if the host's tool only read or printed instruction files in the root. */
 async function readsGuidance(
   { tool_input, cwd }: Json,
-  { command }: HookResult,
+  { command, origin }: HookResult,
   { machine, files }: HookSetting,
   root: () => string | null,
 ): Promise<boolean> {
-  if (typeof tool_input !== 'object' || tool_input === null) return false
+  // What a server gives is its own text, whatever file its input names.
+  if (typeof tool_input !== 'object' || tool_input === null || origin !== 'project') return false
   const { isGuidanceOf, printedFiles } = await import('../../files/reported-names.ts')
   const named = Object.values(tool_input).filter((value) => typeof value === 'string' && value.startsWith('/'))
   const printed = command === null ? null : printedFiles(sandboxedText(command, programPath(machine)) ?? command)

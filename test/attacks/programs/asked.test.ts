@@ -98,3 +98,89 @@ describe('text that nobody can read', () => {
     expect(world.asked.length).toBe(1)
   })
 })
+
+describe('a script of a skill that nobody has approved (T3)', () => {
+  const PATH = '.agents/skills/s/run.sh'
+  const put = (text = '#!/bin/sh\n: > mark\n') => {
+    world.file('.agents/skills/s/SKILL.md', '# S\n')
+    world.file(PATH, text, 0o755)
+  }
+  const hasRun = () => existsSync(join(world.root, 'mark'))
+  const WAYS: readonly (readonly [string, string])[] = [
+    ['a computed name', `sh $(echo ${PATH})`],
+    ['a computed name of the program', `$(echo ./${PATH})`],
+    ['words of input', `xargs sh <<< ${PATH}`],
+    ['a program of input', `xargs env <<< ./${PATH}`],
+    ['a program of Python', `python3 -c 'import os; os.system("./${PATH}")'`],
+    ['a shell of Python', `python3 -c 'import os; os.execvp("sh", ["sh", "-e", "./${PATH}"])'`],
+    [
+      'a link made by another program',
+      `python3 -c 'import os; os.symlink("${PATH}", "x"); os.execvp("sh", ["sh", "x"])'`,
+    ],
+    ['a second name', `python3 -c 'import os; os.link("${PATH}", "x"); os.execv("x", ["x"])'`],
+    ['a copy', `python3 -c 'import os,shutil; shutil.copy("${PATH}", "x"); os.execvp("sh", ["sh", "x"])'`],
+    [
+      'a copied shell',
+      `python3 -c 'import os,shutil; shutil.copy("/bin/sh", "cat"); os.execv("./cat", ["cat", "${PATH}"])'`,
+    ],
+    [
+      'the loader',
+      `python3 -c 'import os,glob; l=glob.glob("/lib*/ld-linux-*")[0]; os.execv(l, [l, "/bin/sh", "${PATH}"])'`,
+    ],
+    [
+      'an interpreter line',
+      `python3 -c 'import os; open("x","w").write("#!/bin/sh ${PATH}\\n"); os.chmod("x",0o755); os.execv("x", ["x"])'`,
+    ],
+    ['a file read by a computed name', `. $(echo ./${PATH})`],
+    ['a file read by a shell of input', `xargs bash -c '. "$1"' x <<< ./${PATH}`],
+    ['many words before it', `xargs sh $(printf -- '-o errexit %.0s' {1..70}) <<< ${PATH}`],
+    ['a text of its own', `bash -c ". $(echo ./${PATH})"`],
+    ['its text through a pipe', `cat $(echo ${PATH}) | sh`],
+    ['its text in Python', `python3 -c 'import os; os.system(open("${PATH}").read())'`],
+  ]
+
+  it.each(WAYS)('does not run by %s', async (_, command) => {
+    put()
+    await world.sign(CONTAINED)
+    await run(command)
+    expect(hasRun()).toBe(false)
+    expect(world.asked.map(({ decision }) => decision.reason.code)).toContain('unapproved-script')
+  })
+
+  it('does not run where it is too large, or no part of a skill, to be approved', async () => {
+    await world.sign(CONTAINED)
+    const large = `${': '.padEnd(1_100_000, 'x')}\n`
+    world.file('.agents/skills/s/SKILL.md', '# S\n')
+    for (const [path, text] of [
+      ['.agents/skills/s/large.sh', large],
+      ['.cordon/skills/loose.sh', ''],
+    ] as const) {
+      world.file(path, `: > mark\n${text}`)
+      await run(`xargs sh <<< ${path}`)
+      expect([path, hasRun()]).toEqual([path, false])
+    }
+    expect(world.asked.map(({ decision }) => decision.reason.code)).toEqual(['unapproved-script', 'unapproved-script'])
+  })
+
+  it('control: each of them runs the same file where it is no skill’s', async () => {
+    await world.sign(CONTAINED)
+    for (const [way, command] of WAYS) {
+      world.file('tools/run.sh', '#!/bin/sh\n: > mark\n', 0o755)
+      await run(command.replaceAll(PATH, 'tools/run.sh'))
+      expect([way, hasRun()]).toEqual([way, true])
+      await run('rm -f mark x cat')
+    }
+    expect(world.asked).toHaveLength(0)
+  })
+
+  it('control: may be read, and runs once it was agreed to', async () => {
+    put()
+    await world.sign(CONTAINED)
+    expect(await run(`cat $(echo ${PATH}); grep -c mark $(echo ${PATH})`)).toContain(': > mark')
+    expect(world.asked).toHaveLength(0)
+    world.answer = () => ({ kind: 'once' })
+    await run(`sh ${PATH}`)
+    expect(hasRun()).toBe(true)
+    expect(world.asked).toHaveLength(1)
+  })
+})
