@@ -101,7 +101,7 @@ describe('cordon run', () => {
     )
     const ran = project.cordon(['run', '--manifest', 'cordon-taken.toml', '--', 'true'])
     expect(ran.code).toBe(125)
-    expect(ran.err).toContain('dev_server_ports holds 3128')
+    expect(ran.err).toContain('dev_server_ports contains 3128')
   })
 })
 

@@ -24,7 +24,7 @@ export interface PackageRules {
 
 /** What to do about a registry that is one's own. */
 export const NO_TIMES =
-  'Where the registry is your own, list its names or its address under trusted in [packages], such as "@acme/*" or "https://HOST/PATH/"'
+  'If the registry is your own, list package names or its address under trusted in [packages], such as "@acme/*" or "https://HOST/PATH/"'
 
 /** Something that a person may agree to, once for what `key` names. */
 export interface PackageConcern {
@@ -43,8 +43,9 @@ export function isTrusted(rules: PackageRules, name: string): boolean {
 /** True for a file below an address that is trusted; the end of a segment must be the end of the entry. */
 export function isTrustedPlace({ trusted }: PackageRules, host: string, path: string): boolean {
   return trusted.some((entry) => {
-    if (!entry.startsWith('https://')) return false
-    const place = entry.slice('https://'.length).replace(/\/?\**$/, '/')
+    // Plain HTTP only where no one else can answer: a registry of this machine.
+    if (!/^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/]/.test(entry)) return false
+    const place = entry.replace(/^https?:\/\//, '').replace(/\/?\**$/, '/')
     return `${host}${path}`.startsWith(place)
   })
 }
