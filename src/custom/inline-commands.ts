@@ -64,7 +64,7 @@ export function commandFiles(
     ...settings.filter((path) => existsSync(path)).flatMap((path) => readFile(path, root)),
   ]
   const unknown = cut.map((path) =>
-    unseenFile(path, `contains more than ${MAX_ENTRIES}files, or folders nested too deep, to check`),
+    unseenFile(path, `contains more than ${MAX_ENTRIES} files, or folders nested too deep, to check`),
   )
   if (!found.some(({ commands }) => commands.length > 0)) return [...found, ...unknown]
   const store = createTrustStore(machine.stateDir)

@@ -152,6 +152,22 @@ const misplaced: readonly (readonly [note: string, toml: string])[] = [
   ['tls for the web tools', '[http]\nallowed_hosts = [{ host = "github.com", tls = "pass" }]'],
   ['a socket for the web tools', '[http]\nallowed_hosts = ["unix:/run/docker.sock"]'],
   ['a socket for a bundle', '[sandbox.os]\ncommand_tools = [{ tool = "npm", domains = ["unix:/run/docker.sock"] }]'],
+  ...(
+    [
+      ['the web tools', '[http]\nallowed_hosts'],
+      ['a custom tool', '[tools.x]\ndomains'],
+    ] as const
+  ).map(
+    ([where, list]) =>
+      [
+        `an agent that signs for ${where}`,
+        `${list} = [{ host = "unix:/run/agent.sock", signs = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }]`,
+      ] as const,
+  ),
+  [
+    'an agent that signs for a bundle',
+    '[sandbox.os]\ncommand_tools = [{ tool = "git", domains = [{ host = "unix:/run/agent.sock", signs = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }] }]',
+  ],
   ['a socket from a variable', '[security]\n[http]\nallowed_hosts = ["${SOCKET}"]'],
   [
     'methods of a socket',

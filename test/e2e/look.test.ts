@@ -99,7 +99,7 @@ why  \`deploy 日本\` changes something elsewhere.
 save command deploy 日本
      admits exactly this command
 
-t for a time   a always   n no   d never   ← narrower
+t for a time   a always   n no   d deny always   ← narrower
 → broader 1/2`,
   80: `── cordon asks: bash for codex ─────────────────────────────────────────────────
 Worst case: changes something on another machine (deploy 日本). Cannot be
@@ -111,7 +111,7 @@ why  \`deploy 日本\` changes something elsewhere.
 save command deploy 日本
      admits exactly this command
 
-t for a time   a always   n no   d never   ← narrower   → broader 1/2`,
+t for a time   a always   n no   d deny always   ← narrower   → broader 1/2`,
   120: `── cordon asks: bash for codex ─────────────────────────────────────────────────────────────────────────────────────────
 Worst case: changes something on another machine (deploy 日本). Cannot be undone.
 in PROJECT
@@ -121,7 +121,7 @@ why  \`deploy 日本\` changes something elsewhere.
 save command deploy 日本
      admits exactly this command
 
-t for a time   a always   n no   d never   ← narrower   → broader 1/2`,
+t for a time   a always   n no   d deny always   ← narrower   → broader 1/2`,
 }
 
 it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {

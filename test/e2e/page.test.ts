@@ -136,7 +136,7 @@ describe('questions of every surface, on one page', () => {
     expect([asked.from, asked.tool, asked.answers.map(({ kind }) => kind)]).toEqual([
       'mcp wrap',
       'mcp__srv__look',
-      ['once', 'deny', 'deny-message'],
+      ['once', 'session', 'time', 'always', 'deny', 'deny-always', 'deny-message'],
     ])
     expect((await page.answer({ ask: asked.id, kind: 'once' })).status).toBe(200)
     expect(await yes).toContain('seen by the server')

@@ -62,7 +62,11 @@ export function memoryFiles(
 /** The texts below a folder, by the names that links give them. */
 function textsBelow(folder: string, isWanted: (path: string, place: string) => boolean): readonly MemoryFile[] {
   const { found, isCut } = filesBelow(folder.slice(0, -1), isWanted)
-  const cut = { path: folder, from: null, unread: `contains more than ${MAX_ENTRIES}files, or folders nested too deep` }
+  const cut = {
+    path: folder,
+    from: null,
+    unread: `contains more than ${MAX_ENTRIES} files, or folders nested too deep`,
+  }
   return [...(isCut ? [cut] : []), ...found.map((path) => ({ path, from: null, unread: null }))]
 }
 

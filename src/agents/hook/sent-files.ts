@@ -22,7 +22,7 @@ export async function sentFiles(root: string, sent: string, machine: Machine): P
   }))
   const cut = walks
     .filter(({ isCut }) => isCut)
-    .map(({ folder }) => unread(folder, `contains more than ${MAX_ENTRIES}files, or folders nested too deep`))
+    .map(({ folder }) => unread(folder, `contains more than ${MAX_ENTRIES} files, or folders nested too deep`))
   const paths = walks.flatMap(({ found }) => found)
   const files = await Promise.all(paths.map((path) => sentWith(path, root, sent, machine)))
   return [...cut, ...files.flat()]

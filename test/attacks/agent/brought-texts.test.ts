@@ -216,7 +216,7 @@ describe('what a typed command of the project put into the text', () => {
   it.each([
     ['cannot be understood', () => put(RUN, 'prompt = "!{cat .env}')],
     ['is too large', () => put(RUN, `prompt = "!{cat .env}" # ${'x'.repeat(1024 * 1024)}`)],
-    ['holds more', () => put(`.gemini/commands/${'a/'.repeat(13)}run.toml`, 'prompt = "!{cat .env}"')],
+    ['contains more', () => put(`.gemini/commands/${'a/'.repeat(13)}run.toml`, 'prompt = "!{cat .env}"')],
   ])('is held where it %s', async (why, prepare) => {
     prepare()
     expect(await says('gemini')).toContain(why)

@@ -39,9 +39,12 @@ export function stormOnce(place: Place, program: string, seed: number, count: nu
   return status === 0 ? plantedIn(place) : [`ended with ${status}: ${errors}`]
 }
 
+/** The path in a line of `lookAtTree`; a link's target follows its mode. */
+const pathOf = (line: string): string => line.split(/ \d{5,6} /)[0]!
+
 /** The protected names that are there, with what they are; the names are those of tree-calls.c. */
 export function plantedIn(place: Place): string[] {
   return lookAtTree(place.project, 'no times')
     .map((line) => line.slice(place.project.length).toLowerCase())
-    .filter((line) => /\/(\u00e2\u0080\u008c)?\.envrc[/ ]|\/\.git\/hooks\/x[/ ]/.test(line))
+    .filter((line) => /\/(\u00e2\u0080\u008c)?\.envrc($|\/)|\/\.git\/hooks\/x($|\/)/.test(pathOf(line)))
 }

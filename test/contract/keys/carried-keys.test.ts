@@ -167,11 +167,12 @@ it('tools.*.domains[]: host, methods, paths and tls hold for the tool', async ()
   expect(await seen({ host: HOST, tls: 'pass' })).toEqual([unread, unread, unread])
 })
 
-it('mcp_servers.*: requests, and of domains[] host, methods, paths, tls and ssh, are those of its start', async () => {
+it('mcp_servers.*: requests, and of domains[] host, methods, paths, tls, ssh and signs, are those of its start', async () => {
   const domains = [
     { host: HOST, methods: ['GET'], paths: ['/v1/**'] },
     { host: 'pinned.example.org', tls: 'pass' },
     { host: 'git.example.org:22', ssh: 'push' },
+    { host: 'unix:/run/agent.sock', signs: 'SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' },
   ]
   // What the project's commands may send unread, the server may not.
   const capabilities = { allow: { commands: { default_domains: [{ host: HOST, tls: 'pass' }] } } }
@@ -187,6 +188,7 @@ it('mcp_servers.*: requests, and of domains[] host, methods, paths, tls and ssh,
     { pattern: { host: HOST }, methods: ['GET'], paths: ['/v1/**'] },
     { pattern: { host: 'pinned.example.org' }, tls: 'pass' },
     { pattern: { host: 'git.example.org', port: 22 }, ssh: 'push' },
+    { pattern: { host: '/run/agent.sock', kind: 'unix' }, signs: 'SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' },
   ])
   const unread = (host: string) => isPassedThrough(rules, parseAuthority(host, 443) as Target)
   expect([unread('pinned.example.org'), unread(HOST)]).toEqual([true, false])

@@ -91,7 +91,7 @@ export const SILENT: readonly Silence[] = [
   { keys: /^files\.discovery_brief$/, surfaces: ['check'], why: 'a brief is read when a session begins' },
   { keys: /^http\./, surfaces: ['run'], why: 'it is about the web tools; commands have domains of their own' },
   {
-    keys: /^http\.allowed_hosts\[\]\.(tls|ssh)$/,
+    keys: /^http\.allowed_hosts\[\]\.(tls|ssh|signs)$/,
     surfaces: ['check', 'hook'],
     why: 'a manifest that says it loads nowhere',
   },

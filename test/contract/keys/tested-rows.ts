@@ -40,6 +40,13 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   ...['with', 'up_to', 'per_hour', 'timeout', 'instructions'].map((field) =>
     tested(`review.${field}`, 'test/attacks/questions/reviewer.test.ts', [...TALK, 'hook']),
   ),
+  ...['default_domains[]', 'patterns[].domains[]'].map((list) =>
+    tested(`capabilities.allow.commands.${list}.signs`, 'test/e2e/terminal/small-things.test.ts', COMMANDS),
+  ),
+  tested('mcp_servers.*.domains[].signs', CARRIED, ['mcp']),
+  ...['http.allowed_hosts', 'sandbox.os.command_tools[].domains', 'tools.*.domains'].map((list) =>
+    tested(`${list}[].signs`, MISPLACED, surfacesOf(list)),
+  ),
   // A limit counts at the proxy, whichever of these lists a host came from; the web tools count by the same budget.
   ...[
     'capabilities.allow.commands.default_domains',

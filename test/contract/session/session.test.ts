@@ -308,7 +308,7 @@ describe('asking', () => {
     expect((await session.call(...write('n.txt'))).status).toBe('refused')
     expect((await session.call(...write('n.txt'))).status).toBe('denied')
     expect(events.find((event) => event.type === 'grant')).toMatchObject({
-      kept: expect.stringContaining('this session only'),
+      kept: expect.stringContaining('the project has no cordon.toml'),
     })
     world.answer = ({ suggestions: [grant] }) => ({ kind: 'session', grant: grant! })
     expect((await session.call(...write('m.txt'))).status).toBe('done')
