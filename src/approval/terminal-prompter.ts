@@ -212,7 +212,7 @@ export function answerTo(
   state: PromptState,
 ): Turn<PromptState, AnswerForm> {
   const { choice } = state
-  if (state.step === 'stop') return /^[\r\n\u001b]$/.test(keys) ? { answer: { answer: 'deny' } } : { state }
+  if (state.step === 'stop') return ['\r', '\n', ESCAPE].includes(keys) ? { answer: { answer: 'deny' } } : { state }
   if (state.step === 'message') return messageTurn(keys, state)
   if (state.step === 'word' && ASIDE[keys] === undefined && !(keys.length > 1 && ALONG[keys] !== undefined))
     return wordTurn(view, keys, state)

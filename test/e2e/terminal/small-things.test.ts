@@ -70,7 +70,7 @@ describe('at a terminal,', () => {
       '\nfrom ',
     ],
     ['husky’s setting is refused', 'git init -q; cordon run -- git config core.hooksPath .husky/_', 'npx husky'],
-    ['a place that does not exist is refused', 'cordon run --read /nonexistent -- true', 'does not exist'],
+    ['a place that does not exist is refused', 'cordon run --read /nonexistent-x -- true', 'does not exist'],
     ['a variable that is not set is refused', 'cordon run --env NOSUCH -- true', 'there is no such variable'],
   ])('%s', async (_, command, says) => {
     person.line(command)
