@@ -23,10 +23,12 @@ export interface PromptState {
   readonly choice: number
   /** First row that is shown of what does not fit; null until the person moves: then it is where the asking begins. */
   readonly scroll: number | null
-  /** `word`: nothing is answered by a single key, because the screen is somebody else's. `save`: Enter confirms. */
-  readonly step: 'answer' | 'time' | 'message' | 'word' | 'save'
+  /** `word`: nothing is answered by a single key, because the screen is somebody else's. `save`: Enter confirms. `stop`: after Ctrl-C, the command may end too. */
+  readonly step: 'answer' | 'time' | 'message' | 'word' | 'save' | 'stop'
   /** The message to the model, or the word, while it is typed; the kind of answer that Enter confirms. */
   readonly message: string
+  /** What was typed last is not one of the words. */
+  readonly unknown?: boolean
   /** Nothing is folded and nothing masked. */
   readonly whole: boolean
   /** Keys count: nothing was typed for a while. */
@@ -202,6 +204,8 @@ function keyRows(view: AskView, state: PromptState, columns: number): string[] {
     ]
   }
   if (state.step === 'word') return wordRows(view, state, columns)
+  if (state.step === 'stop')
+    return wrapWords('The answer is no. Ctrl-C again ends the command too, Enter lets it go on.', columns)
   const answers = ANSWERS.filter(({ kind }) => view.answers.includes(kind))
   const arrows: [string, string][] =
     view.offers.length > 1
@@ -229,8 +233,11 @@ function wordRows(view: AskView, state: PromptState, columns: number): string[] 
     ...(hidesSome(view, SCREEN_FOLD) ? [['show', 'all of it'] as [string, string]] : []),
     ['Enter', 'no'] as [string, string],
   ]
+  const unknown = state.unknown ? 'That word could be meant for the command. ' : ''
   return [
-    ...wrapWords('Type a word and press Enter. For longer: cordon approvals, or cordon ui.', columns).map(dim),
+    ...wrapWords(`${unknown}Type a word and press Enter. For longer: cordon approvals, or cordon ui.`, columns).map(
+      dim,
+    ),
     ...keys(words, columns),
     ...typedRows(state, columns),
   ]

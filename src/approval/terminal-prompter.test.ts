@@ -312,6 +312,26 @@ describe('keys that were meant for somebody else', () => {
     expect(await given()).toEqual(answer)
   })
 
+  it('a word that is none says why it is no answer', () => {
+    const { terminal, clock } = asked('borrowed')
+    clock.pass(1000)
+    for (const key of ['y', '\r']) terminal.press(key)
+    expect(terminal.shown).toContain('could be meant for the command')
+    terminal.press('a')
+    expect(terminal.shown).not.toContain('could be meant for the command')
+  })
+
+  it.each([
+    ['once and Enter: the command goes on', '\r', []],
+    ['twice: the command gets it', '\u0003', ['\u0003']],
+  ])('Ctrl-C %s', async (_, key, passed) => {
+    const { terminal, unread, given } = asked('borrowed')
+    terminal.press('\u0003')
+    expect([terminal.shown, await given()]).toEqual([expect.stringContaining('The answer is no'), null])
+    terminal.press(key)
+    expect([await given(), unread]).toEqual([{ kind: 'deny' }, passed])
+  })
+
   it('go to the command that had the screen', async () => {
     const { terminal, clock, unread, given } = asked('borrowed')
     expect(terminal.shown).toContain('Keys go to the command')

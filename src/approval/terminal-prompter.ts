@@ -84,7 +84,7 @@ export function terminalPrompter(parts: PrompterParts = {}): Prompter {
         // An answer to the agent grants nothing: it may be typed at once.
         { line: '', armed: true },
         ({ line }, screen) => questionRows(text, options, line, screen),
-        null,
+        () => ({ answer: null }),
       ),
   }
 }
@@ -111,7 +111,12 @@ export async function askAtTerminal(
     (screen, keys, state) => answerTo(shown(state), screen, keys, state),
     borrowed ? { ...START, step: 'word' } : START,
     (state, screen) => promptRows(shown(state), state, screen),
-    { answer: 'deny' },
+    (state, keys) => {
+      const isInterrupt = borrowed && keys?.includes(CTRL_C) === true
+      if (isInterrupt && state.step !== 'stop') return { state: { ...state, step: 'stop', armed: true } }
+      if (isInterrupt) parts.place?.().unread?.(CTRL_C)
+      return { answer: { answer: 'deny' } }
+    },
   )
   return answerOf(view, grants, form) ?? { kind: 'deny' }
 }
@@ -124,14 +129,14 @@ function hiddenOf({ subject, fields, reasons, offers, masked }: AskView): Partia
 /** The result of a key: another state, or the final answer. */
 type Turn<State, Result> = { readonly state: State } | { readonly answer: Result }
 
-/** Shows, listens, and ends with an answer; Ctrl-C and the end of the input are `without`. */
+/** Shows, listens, and ends with an answer; Ctrl-C and the end of the input go to `leave`. */
 function converse<State extends { readonly armed: boolean }, Result>(
   { open = openTerminal, clock = CLOCK, place = () => ({ screen: 'own' }) }: PrompterParts,
   signal: AbortSignal,
   turn: (screen: Screen, keys: string, state: State) => Turn<State, Result>,
   start: State,
   rows: (state: State, screen: Screen) => readonly string[],
-  without: Result,
+  leave: (state: State, keys: string | null) => Turn<State, Result>,
 ): Promise<Result> {
   signal.throwIfAborted()
   const { screen: whose, unread } = place()
@@ -163,12 +168,9 @@ function converse<State extends { readonly armed: boolean }, Result>(
       )
     }
     const take = (keys: string | null) => {
-      if (keys === null || keys.includes('\u0003') || keys.includes('\u0004')) {
-        finish(() => resolve(without))
-        return
-      }
+      const leaves = keys === null || keys.includes(CTRL_C) || keys.includes('\u0004')
       // Mouse and focus reports of the terminal and the arrows are not typing.
-      const isTyped = !(keys.startsWith(ESCAPE) && keys.length > 1)
+      const isTyped = !leaves && !(keys.startsWith(ESCAPE) && keys.length > 1)
       if (isTyped && !state.armed) {
         if (clock.now() - last < quiet) {
           unread?.(keys)
@@ -177,7 +179,7 @@ function converse<State extends { readonly armed: boolean }, Result>(
         }
         state = { ...state, armed: true }
       }
-      const next = turn(terminal.screen(), keys, state)
+      const next = leaves ? leave(state, keys) : turn(terminal.screen(), keys, state)
       if ('answer' in next) {
         finish(() => resolve(next.answer))
         return
@@ -210,6 +212,7 @@ export function answerTo(
   state: PromptState,
 ): Turn<PromptState, AnswerForm> {
   const { choice } = state
+  if (state.step === 'stop') return ['\r', '\n', ESCAPE].includes(keys) ? { answer: { answer: 'deny' } } : { state }
   if (state.step === 'message') return messageTurn(keys, state)
   if (state.step === 'word' && ASIDE[keys] === undefined && !(keys.length > 1 && ALONG[keys] !== undefined))
     return wordTurn(view, keys, state)
@@ -260,6 +263,7 @@ const ALONG: Readonly<Record<string, number>> = {
 }
 
 const ESCAPE = '\u001b'
+const CTRL_C = '\u0003'
 
 function messageTurn(keys: string, state: PromptState): Turn<PromptState, AnswerForm> {
   if (keys === ESCAPE) return { state: { ...state, step: 'answer' } }
@@ -270,13 +274,15 @@ function messageTurn(keys: string, state: PromptState): Turn<PromptState, Answer
 /** A word that is typed out, and then Enter; an empty line is a no. */
 function wordTurn(view: AskView, keys: string, state: PromptState): Turn<PromptState, AnswerForm> {
   if (keys === ESCAPE) return { answer: { answer: 'deny' } }
-  if (keys !== '\r' && keys !== '\n') return { state: { ...state, message: edited(state.message, keys) } }
+  if (keys !== '\r' && keys !== '\n')
+    return { state: { ...state, message: edited(state.message, keys), unknown: false } }
   const word = state.message.trim().toLowerCase()
   if (word === '' || word === 'no') return { answer: { answer: 'deny' } }
   const kind = Object.hasOwn(WORDS, word) ? WORDS[word]!.kind : undefined
   if (kind !== undefined && view.answers.includes(kind))
     return { answer: { answer: kind, choice: state.choice, seconds: WORD_SECONDS } }
-  return { state: { ...state, message: '', whole: word === 'show' ? !state.whole : state.whole } }
+  const isShow = word === 'show'
+  return { state: { ...state, message: '', unknown: !isShow, whole: state.whole !== isShow } }
 }
 
 const WORD_SECONDS = 3600

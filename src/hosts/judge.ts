@@ -180,7 +180,7 @@ function judgeAddress(address: string, own: readonly string[] | undefined): Requ
   const what = name === 'invalid' ? 'not an address' : `a ${name} address`
   const range = specialRangeOf(address)
   if (range === null) return { reach, code: 'host-reserved', what }
-  const remedy = `; where your own resolver answers so, special_ranges = ["${range}"] under [network] of your own cordon.toml opens it to names`
+  const remedy = `; where your own resolver answers so, special_ranges = ["${range}"] under [network] of ~/.config/cordon/cordon.toml opens it to names`
   return { reach, code: 'host-reserved', what, remedy }
 }
 

@@ -82,7 +82,10 @@ export function typedPlaces(typed: string, machine: Machine, files: Files): read
 export function keptGrants(grants: RunGrants, { egress, served }: RunOutcome, home: string): readonly string[] {
   const reached = new Set(egress.filter(({ verdict }) => verdict === 'allow').map(({ host }) => host))
   const opened = new Set(served.filter(({ problem }) => problem === null).map(({ port }) => port))
-  const place = (path: string): string => typedText([withTilde(path, home)]).replace(/^'~\/(.*)'$/, "~/'$1'")
+  const place = (path: string): string => {
+    const typed = withTilde(path, home)
+    return typed.startsWith('~/') ? `~/${typedText([typed.slice(2)])}` : typedText([typed])
+  }
   return [
     ...grants.hosts.filter(({ pattern }) => reached.has(pattern.host)).map(({ pattern }) => `host ${pattern.text}`),
     ...grants.reads.map((path) => `read ${place(path)}`),

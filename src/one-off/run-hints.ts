@@ -59,6 +59,32 @@ function unseen({ command, cwd, outcome, loaded, machine, files }: FailedRun): r
   })
 }
 
+/** A new working tree where only the command would see it: the project would keep a branch and an entry without files. */
+export function lostWorktree(
+  { command, cwd, machine, files }: Pick<FailedRun, 'command' | 'cwd' | 'machine' | 'files'>,
+  isShown: (path: string) => boolean,
+): string | null {
+  const analysis = analyze(shellText(command) ?? typedText(command), { cwd, home: machine.home })
+  const commands = 'facts' in analysis ? analysis.facts.commands : []
+  const uses = commands.flatMap((fact) => {
+    const words = fact.argv.map((word) => word.values?.[0] ?? '')
+    const at = words.indexOf('worktree')
+    return posix.basename(words[0] ?? '') === 'git' && at > 0 ? [{ fact, verb: words[at + 1] ?? '' }] : []
+  })
+  // What is removed in the same text was meant to be temporary.
+  if (uses.some(({ verb }) => verb === 'remove')) return null
+  const lost = uses
+    .filter(({ verb }) => verb === 'add')
+    .flatMap(({ fact }) =>
+      fact.paths.flatMap(({ access, path }) => (access === 'write' && path !== null ? [path] : [])),
+    )
+    .map((path) => files.canonical(path))
+    .find((path) => !isShown(path))
+  if (lost === undefined) return null
+  const place = withTilde(lost, machine.home)
+  return `${place} is outside the project, so the new working tree would be lost, and the project would keep its branch. To keep it: mkdir -p ${place} && cordon run --write ${place} …; or name a folder in the project [outside-roots]`
+}
+
 /** Canonical paths that the command's text shows it writes. */
 function writtenPaths(command: readonly string[], cwd: string, { home }: Machine, files: Files): ReadonlySet<string> {
   const analysis = analyze(shellText(command) ?? typedText(command), { cwd, home })

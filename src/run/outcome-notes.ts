@@ -1,6 +1,7 @@
 /** Short notes on what was stopped or restored during a run: one summary for every surface. */
 
 import { posix } from 'node:path'
+import { typedText } from '../confine/entitlement.ts'
 import { summarize } from '../egress/route/event.ts'
 import type { Limits } from '../sandbox/limits.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine/quarantine.ts'
@@ -84,17 +85,22 @@ export function lostNotes([first, ...more]: readonly string[]): readonly string[
 
 /** Caches and logs that programs create again: not worth a note. */
 const OWN_BUSINESS =
-  /(?:^|\/)(?:\.?cache|caches|\.npm|_cacache|configstore|tmp|telemetry)\/|^\.local\/(?:state|share)\/|^\.(?:wget-hsts|viminfo|lesshst|rnd|\w+_history|\w+_logs?)$|[-_.](?:history|lock|log)$/i
+  /(?:^|\/)(?:Crash Reports|\.?cache|caches|\.npm|_cacache|configstore|tmp|telemetry)\/|^\.(?:gnupg|ssh)\/|^\.local\/(?:state|share)\/|^\.(?:wget-hsts|viminfo|lesshst|rnd|\w+_history|\w+_logs?)$|[-_.](?:history|lock|log)$/i
+
+/** No run may change them, so no remedy is offered. */
+const START_UP = /^\.(?:(?:ba|z|k)?sh(?:rc|env)|z?profile|(?:bash_)?(?:profile|login|logout)|zlog(?:in|out)|gitconfig)$/
 
 /** Files in a private home are deleted with it. */
 export function leftBehindNotes(paths: readonly string[]): readonly string[] {
   const [first, ...more] = paths.filter((path) => !OWN_BUSINESS.test(path))
   if (first === undefined) return []
   const others = more.length > 0 ? ` and ${more.length === 1 ? 'one more file' : `${more.length} more files`}` : ''
+  const went = `~/${first}${others} went to a temporary home, now deleted`
+  if (START_UP.test(first)) return [went]
   const folder = posix.dirname(first)
-  const make = folder === '.' ? `touch ~/${first}` : `mkdir -p ~/${folder}`
+  const place = `~/${typedText([folder === '.' ? first : folder])}`
   return [
-    `~/${first}${others} went to a temporary home, now deleted. To keep such files: ${make} && cordon run --write ~/${folder === '.' ? first : folder} …`,
+    `${went}. To keep such files: ${folder === '.' ? 'touch' : 'mkdir -p'} ${place} && cordon run --write ${place} …`,
   ]
 }
 

@@ -55,5 +55,5 @@ export function trackedSecretsLine(paths: readonly string[], root: string): stri
   if (paths.length === 0) return null
   const named = paths.slice(0, 5).map((path) => path.slice(root.length + 1))
   const more = paths.length > 5 ? ` and ${paths.length - 5} more` : ''
-  return `commands can read ${named.join(', ')}${more}: git has that in HEAD as it is (mask_tracked = true under [sandbox.os] hides it)`
+  return `commands can read ${named.join(', ')}${more}: committed as it is, so not hidden (mask_tracked = true under [sandbox.os] hides it)`
 }

@@ -44,6 +44,6 @@ export function readStoredSecret(stateDir: string, name: string): string | null 
 export function requireSecretName(name: string): void {
   if (NAME.test(name)) return
   throw new Fault('secret-name', `${JSON.stringify(name)} cannot name a secret`, {
-    remedy: 'A name is up to 56 lower-case letters, digits, dots, dashes and underscores.',
+    remedy: 'A name is up to 56 lower-case letters, digits, dots, dashes and underscores, such as api-key.',
   })
 }

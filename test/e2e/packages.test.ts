@@ -81,7 +81,7 @@ it('the section is shown before it is signed, and in force afterwards', () => {
   const project = new Project({ 'cordon.toml': 'schema_version = 1\n[packages]\nminimum_age = "3d"\n' })
   try {
     const { out } = project.cordon(['sign', '--yes'])
-    expect(out).toContain('Seconds for which a version of a package must have been published: 259200')
+    expect(out).toContain('Seconds since a version of a package was published, at least: 259200')
     expect(project.cordon(['policy', 'show']).out).toContain('minimum_age')
   } finally {
     project.remove()

@@ -24,7 +24,7 @@ const SCRIPT =
 it('shows what changed as a diff, puts it back, and redoes it', () => {
   expect(project.cordon(['run', '--', 'sh', '-c', SCRIPT]).code).toBe(0)
   const listed = project.cordon(['undo', '--list']).out
-  expect(listed).toContain('2 made, 2 changed, 1 removed')
+  expect(listed).toContain('2 created, 2 changed, 1 removed')
   const { out } = project.cordon(['undo', '--diff'])
   for (const line of ['-two', '+2', '-was here', '+new']) expect(out).toContain(`    ${line}\n`)
   expect(out).toContain('bytes.bin')

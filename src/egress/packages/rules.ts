@@ -27,7 +27,7 @@ export interface PackageRules {
 
 /** The remedy for a private registry without times. */
 export const NO_TIMES =
-  'Where the registry is your own, list its names or its address under trusted in [packages], such as "@acme/*" or "https://HOST/PATH/"'
+  'If the registry is your own, list package names or its address under trusted in [packages], such as "@acme/*" or "https://HOST/PATH/"'
 
 /** A concern that a person may accept, once per `key`. */
 export interface PackageConcern {
@@ -46,8 +46,9 @@ export function isTrusted(rules: PackageRules, name: string): boolean {
 /** Whether a file is below a trusted address; an entry must end at a segment's end. */
 export function isTrustedPlace({ trusted }: PackageRules, host: string, path: string): boolean {
   return trusted.some((entry) => {
-    if (!entry.startsWith('https://')) return false
-    const place = entry.slice('https://'.length).replace(/\/?\**$/, '/')
+    // Plain HTTP only where no one else can answer: a registry of this machine.
+    if (!/^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/]/.test(entry)) return false
+    const place = entry.replace(/^https?:\/\//, '').replace(/\/?\**$/, '/')
     return `${host}${path}`.startsWith(place)
   })
 }

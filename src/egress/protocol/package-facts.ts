@@ -78,7 +78,10 @@ export class PackageReader {
     try {
       const facts = PROTOCOLS[registry.ecosystem].read(fetched.text, fetched.type, hrefOf(request.read), name)
       if (facts === null)
-        return unreadable(name, `its answer (${fetched.type || 'of no type'}) has no times of versions. ${NO_TIMES}`)
+        return unreadable(
+          name,
+          `it (${fetched.type || 'of no type'}) does not say when versions were published. ${NO_TIMES}`,
+        )
       const canonical = canonicalName(registry.ecosystem, name)
       if (canonicalName(registry.ecosystem, facts.name) !== canonical)
         return unreadable(name, `it answered for ${facts.name}`)
@@ -141,5 +144,5 @@ export class PackageReader {
 }
 
 function unreadable(name: string, why: string): EgressDenial {
-  return { code: 'package-unreadable', message: `the registry was asked about ${name}, and ${why}` }
+  return { code: 'package-unreadable', message: `the registry’s answer about ${name} cannot be used: ${why}` }
 }

@@ -34,8 +34,8 @@ const runs = (entry: Entry): string => {
 
 /** What each kind of source near the project is. */
 export const NEARBY_WORDS: Readonly<Record<string, string>> = {
-  repositories: 'Git repositories in the same folder of your home',
-  packages: 'Packages that are installed for you',
+  repositories: 'Git repositories beside this one, in your home',
+  packages: 'Packages installed in your home',
 }
 
 /** By the path of the list. */

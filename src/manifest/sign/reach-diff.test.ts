@@ -143,7 +143,7 @@ it.each([
   {
     note: 'one that holds over the user’s own',
     text: '[permission]\nmode = "custom"',
-    said: ['permission.mode is "custom" as before, now whatever your own cordon.toml says.'],
+    said: ['permission.mode is "custom" as before, now whatever ~/.config/cordon/cordon.toml says.'],
   },
 ])('a default that is written out opens nothing: $note', ({ text, said }) => {
   const { opens, closes, changes } = reachDiff(canonical(''), canonical(text))

@@ -169,7 +169,7 @@ function scalarChange(path: string, was: Plain | undefined, is: Plain | undefine
   const [old, now] = [was ?? fallback, is ?? fallback]
   // It applies whatever the user's cordon.toml contains, and without one nothing changes.
   if (JSON.stringify(old) === JSON.stringify(now)) {
-    const text = `${path} is ${JSON.stringify(now)} as before, ${is === undefined ? 'no longer' : 'now'} whatever your own cordon.toml says.`
+    const text = `${path} is ${JSON.stringify(now)} as before, ${is === undefined ? 'no longer' : 'now'} whatever ~/.config/cordon/cordon.toml says.`
     return [{ direction: 'changes', kind: 'setting', subject: path, verdict: null, text }]
   }
   const { words, names } = wordsOf(path)

@@ -14,7 +14,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
     auto_accept: 'Edits run without asking; commands ask.',
     contained: 'What stays inside the sandbox runs without asking; what reaches out or cannot be undone asks.',
     auto: 'EVERYTHING that no rule denies runs without asking.',
-    observe: 'Nothing: only your own cordon.toml can set observe mode.',
+    observe: 'Nothing: only ~/.config/cordon/cordon.toml can set observe mode.',
   },
   'permission.agent': 'The agent at the start',
   'permission.interactive': {
@@ -101,7 +101,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
     project: 'A session writes into the project.',
   },
   'http.allow_private_hosts': flag('The web tools reach private addresses and this machine itself'),
-  'packages.minimum_age': 'Seconds for which a version of a package must have been published',
+  'packages.minimum_age': 'Seconds since a version of a package was published, at least',
   'packages.new_dependencies': levels('Packages that no committed lock file names'),
   'packages.install_scripts': levels('Packages that run their own code when they are installed'),
   'packages.look_alikes': levels('Packages whose name is one edit away from a popular one'),

@@ -21,7 +21,7 @@ const below = (place: string, ...names: readonly string[]): string[] => names.ma
 export const INSTALLERS: readonly Installer[] = [
   // The person's own folders contain other things too, so only the program and its link targets are
   // shown.
-  { name: 'local', folders: ['~/.local/bin', '~/bin'], shows: 'program' },
+  ...['~/.local/bin', '~/bin'].map((folder) => ({ name: folder, folders: [folder], shows: 'program' as const })),
   { name: 'pipx', folders: ['~/.local/share/pipx/venvs', '~/.local/share/pipx/shared', '~/.local/pipx/venvs'] },
   { name: 'uv', folders: below('~/.local/share/uv', 'tools', 'python') },
   { name: 'cargo', folders: ['~/.cargo/bin', '~/.rustup/toolchains', '~/.rustup/settings.toml'] },

@@ -122,7 +122,7 @@ function started({ programs, programs_left_out }: AuditLine): string {
 function changed(value: unknown): string {
   const { made, changed: other, removed, undo } = (value ?? {}) as { readonly [name: string]: unknown }
   const counts = [
-    [made, 'made'],
+    [made, 'created'],
     [other, 'changed'],
     [removed, 'removed'],
   ].flatMap(([count, word]) => (typeof count === 'number' && count > 0 ? [`${count} ${text(word)}`] : []))

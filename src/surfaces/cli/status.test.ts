@@ -56,7 +56,7 @@ describe('a line of the record', () => {
         host_programs: { 'evil.example': ['python3', 'curl'] },
         changes: { made: 1, changed: 0, removed: 2, undo: '20261116-073016-000-abc' },
       }),
-      '✗            failed (exit 56) after 1.6 s; stopped: host evil.example (python3, curl); files: 1 made, 2 removed (cordon undo 20261116-073016-000-abc)',
+      '✗            failed (exit 56) after 1.6 s; stopped: host evil.example (python3, curl); files: 1 created, 2 removed (cordon undo 20261116-073016-000-abc)',
     ],
     ['a yes', line('approval', { approved: true, approver: 'terminal' }), '? answer     yes, once, by terminal'],
     [

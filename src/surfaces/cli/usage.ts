@@ -113,7 +113,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     name: 'try',
-    summary: 'See it work: a tour in a throw-away project, for real, in twenty seconds.',
+    summary: 'See it work: a tour in a temporary project, for real, in twenty seconds.',
     usage: 'cordon try [--yes]',
     words: 0,
     flags: [flag('--yes', 'Answer the one question with yes, and do not wait between the steps.')],

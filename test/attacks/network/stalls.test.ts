@@ -1,8 +1,7 @@
 /** Work that a command can make the way out do: bounded by what it sends, and never kept for ever. Counted, not timed. */
 
 import { expect, it } from 'vitest'
-import { refused } from '../../../src/egress/route/event.ts'
-import { createEgressLog } from '../../../src/egress/route/event.ts'
+import { createEgressLog, refused } from '../../../src/egress/route/event.ts'
 import { helloReader } from '../../../src/egress/wire/client-hello.ts'
 import { createWorld, hosts, RawClient } from '../../contract/egress/world.ts'
 import { clientHello } from './hello.ts'

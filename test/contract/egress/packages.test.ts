@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clientSettings } from '../../../src/egress/clients/clients.ts'
 import { lookAlike } from '../../../src/egress/packages/look-alike.ts'
-import type { PackageRules } from '../../../src/egress/packages/rules.ts'
+import { isTrustedPlace, type PackageRules } from '../../../src/egress/packages/rules.ts'
 import type { EgressEvent } from '../../../src/egress/route/event.ts'
 import { summarize } from '../../../src/egress/route/event.ts'
 import type { HostQuestion } from '../../../src/egress/route/gate.ts'
@@ -211,6 +211,15 @@ it('an address can be trusted, and what is beside it is not', async () => {
   const proxy = await open({ trusted: [`https://${FILES_HOST}/elsewhere/`] })
   expect((await get(proxy, at('/elsewhere/steady-2.0.0.tgz', FILES_HOST))).status).toBe(200)
   expect((await get(proxy, at('/elsewhere2/steady-2.0.0.tgz', FILES_HOST))).status).toBe(403)
+})
+
+it.each([
+  ['http://127.0.0.1:8080/simple/', '127.0.0.1:8080', true],
+  ['http://127.0.0.1:8080/simple/', '127.0.0.1:8081', false],
+  ['http://registry.example/simple/', 'registry.example', false],
+  ['https://registry.example/simple/', 'registry.example', true],
+])('trusted = [%j] is %s over its scheme: %s', (entry, host, isTrusted) => {
+  expect(isTrustedPlace({ trusted: [entry] } as unknown as PackageRules, host, '/simple/steady/')).toBe(isTrusted)
 })
 
 it.each(['safer-buffer', '@babel/core', 'enquirer', 'mquery', 'dargs'])('%s is itself popular', (name) => {

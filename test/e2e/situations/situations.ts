@@ -128,6 +128,34 @@ export const SITUATIONS: readonly Situation[] = [
     answer: 'Let your agent sign: [signed commits](network.md#signed-commits).',
   },
   {
+    title: 'A new working tree is refused',
+    command: ['run', '--', 'git', 'worktree', 'add', '$H/tree'],
+    before: [['git', 'init', '-q']],
+    says: 'mkdir -p ~/tree && cordon run --write ~/tree',
+    answer:
+      'Beside the project, its files would be lost with the temporary home, and its branch would stay. Name the place with `--write`, or choose a folder in the project.',
+  },
+  {
+    title: 'A program that sends UDP reaches no one',
+    command: [
+      'run',
+      '--',
+      'python3',
+      '-c',
+      "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 9))",
+    ],
+    says: 'Network is unreachable',
+    answer:
+      'Hosts are reached over TCP, through the proxy. UDP and unix sockets, datagrams too, connect processes of one command only.',
+  },
+  {
+    title: 'cordon mcp add finds no client',
+    command: ['mcp', 'add', 'issues', '--url', 'https://mcp.example.com/mcp', '--yes'],
+    says: 'no client has a configuration here: say which, --client claude-code',
+    answer:
+      'It writes to the clients that are set up. Name the one that you use; [MCP](mcp.md) lists what a server may do.',
+  },
+  {
     title: 'A variable is missing',
     command: ['run', '--env', 'NOT_SET_HERE', '--', 'true'],
     says: 'there is no such variable here',

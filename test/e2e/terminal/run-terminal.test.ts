@@ -144,9 +144,9 @@ describe('like a shell’s child', () => {
     await person.atPrompt()
     person.line('cordon log --hours 1')
     const seen = await person.atPrompt()
-    expect(seen).toMatch(/── you, .*, \d+ calls/)
+    expect(seen).toMatch(/── you, .*, \d+ calls?/)
     expect(seen).toMatch(/▸ bash +git status; typed by you/)
-    expect(seen).toMatch(/✗ +failed \(exit 3\) after .*; files: 1 made/)
+    expect(seen).toMatch(/✗ +failed \(exit 3\) after .*; files: 1 created/)
     expect(seen).not.toContain('hidden-word')
   })
 
@@ -235,6 +235,37 @@ describe('asks at the moment of need,', () => {
     person.keys(CTRL_C)
     await person.atPrompt()
     expect(manifest()).not.toContain('dev_server_ports')
+  })
+
+  it('Ctrl-C at it is a no that says how, and asks about the command', async () => {
+    const free = await chosenPort()
+    for (const [key, after] of [
+      ['\r', 'to open it: cordon run --port'],
+      [CTRL_C, 'Keyboard interrupt received'],
+    ] as const) {
+      person.line(`cordon run -- python3 -m http.server --bind 127.0.0.1 ${free}`)
+      await person.sees(`listens on port ${free}`)
+      person.keys(CTRL_C)
+      await person.sees('Ctrl-C again ends the command')
+      person.keys(key)
+      await person.sees(after)
+      if (key === '\r') person.keys(CTRL_C)
+      await person.atPrompt()
+    }
+  })
+
+  it('about a new working tree outside: refused before git leaves half of one', async () => {
+    person.line('git init -q; git -c user.name=A -c user.email=a@example.org commit -q --allow-empty -m a')
+    await person.atPrompt()
+    person.line('cordon run --tool git -- git worktree add ~/tree; echo "code $?"; git branch')
+    const seen = await person.sees(/code 126[^$]*/)
+    expect(seen).toContain('mkdir -p ~/tree && cordon run --write ~/tree …')
+    expect(await person.atPrompt()).not.toContain('tree')
+    person.line(
+      'mkdir -p ~/tree && cordon run --tool git --write ~/tree -- git worktree add -q ~/tree && git worktree list',
+    )
+    expect(await person.sees(/\[tree\]/)).not.toContain('lost')
+    await person.atPrompt()
   })
 
   it('about a port of this machine that it names: a no says how, a yes needs no second key', async () => {

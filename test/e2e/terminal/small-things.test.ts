@@ -1,7 +1,7 @@
 /** Small things of every day at a real terminal: what a shell says, what is checked before it is typed, servers, signed commits. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -57,6 +57,33 @@ describe('a yes to a port carries bytes', () => {
     expect(await (await fetch(`http://127.0.0.1:${port}/page.txt`)).text()).toBe('from inside')
     person.line('kill %1; exit')
     await person.atPrompt()
+  })
+})
+
+describe('at a terminal,', () => {
+  const manager = 'import multiprocessing as m; print(m.get_context("fork").Manager().list([4, 2]))'
+  it.each([
+    ['processes of one command talk by unix sockets', `cordon run -- python3 -c '${manager}'`, '\n[4, 2]'],
+    [
+      'a program that nvm installed is found',
+      `mkdir -p ~/.nvm/versions/node/v1/bin; cd ~/.nvm/versions/node/v1/bin; printf '#!/bin/sh\necho from "$0"' > served; chmod +x served; cd - > /dev/null; PATH=~/.nvm/versions/node/v1/bin:$PATH cordon run -- served`,
+      '\nfrom ',
+    ],
+    ['husky’s setting is refused', 'git init -q; cordon run -- git config core.hooksPath .husky/_', 'npx husky'],
+    ['a place that does not exist is refused', 'cordon run --read /nonexistent-x -- true', 'does not exist'],
+    ['a variable that is not set is refused', 'cordon run --env NOSUCH -- true', 'there is no such variable'],
+  ])('%s', async (_, command, says) => {
+    person.line(command)
+    await person.sees(says)
+    await person.atPrompt()
+  })
+
+  it('install shows what changes before it changes it', async () => {
+    person.line('cordon install claude-code')
+    await person.sees('[y/N')
+    person.keys(CTRL_C)
+    await person.atPrompt()
+    expect(existsSync(join(project.home, '.claude/settings.json'))).toBe(false)
   })
 })
 

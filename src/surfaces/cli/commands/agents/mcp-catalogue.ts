@@ -66,7 +66,7 @@ export async function mcpAdd(request: CatalogueRequest): Promise<number> {
   const wanted = await readWanted(request, machine)
   const { name, clients, server, scope } = wanted
   const section = wanted.isKnown ? null : sectionOf(wanted, args)
-  const where = scope === 'user' ? 'your own cordon.toml' : 'cordon.toml'
+  const where = scope === 'user' ? '~/.config/cordon/cordon.toml' : 'cordon.toml'
   terminal.out(
     `${paint(terminal, 'yellow', '+ opens ')} ${visible(`the MCP server ${name}: ${server.url ?? server.command.join(' ')}`)}\n`,
   )
@@ -112,7 +112,7 @@ export async function mcpRemove(request: CatalogueRequest): Promise<number> {
   const isLast = found.length === all.length
   const cut = isLast ? await removeSection(request, machine, name, scope) : false
   if (found.length === 0 && !cut)
-    throw new Fault('no-servers', `cordon mcp add put no server “${name}” here`, {
+    throw new Fault('no-servers', `cordon mcp add added no server “${name}” here`, {
       remedy: 'cordon mcp list shows those that there are.',
     })
   return EXIT.ok

@@ -5,6 +5,7 @@ import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { findRoot } from '../../../../project/place/root.ts'
 import { BUILT_IN_BACKEND, openBackend } from '../../../../run/open-backend.ts'
+import { wrapWords } from '../../../../scan/display-text.ts'
 import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
@@ -13,7 +14,7 @@ import type { InstallPlace } from '../../../hook/host/install-place.ts'
 import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/check.ts'
 import { readFile } from '../../../hook/install/placed-hook.ts'
 import type { Unseen } from '../../../hook/unseen-report.ts'
-import { paint, type Style, visible } from '../../../terminal/terminal.ts'
+import { isTerminalDevice, paint, type Style, visible } from '../../../terminal/terminal.ts'
 import { cordonWords } from '../../cordon-words.ts'
 import { type CommandContext, EXIT } from '../../usage.ts'
 import { hookStyle } from './install.ts'
@@ -45,30 +46,31 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
 `)
     return exit
   }
+  // A file of it, or a pipe, has whole lines.
+  const width = isTerminalDevice(1) ? terminal.width - 10 : Number.MAX_SAFE_INTEGER
+  const say = (style: Style, label: string, ...texts: readonly (string | null | undefined | false)[]): void => {
+    const rows = texts.flatMap((text) => (text ? wrapWords(text, width) : []))
+    const [first = '', ...more] = rows.map((row) => `${row}\n`)
+    terminal.out(
+      `${paint(terminal, style, label.padEnd(8))}  ${first}${more.map((row) => ' '.repeat(10) + row).join('')}`,
+    )
+  }
   for (const { name, status, detail, remedy, repair } of support.assurances) {
-    terminal.out(`${paint(terminal, STYLES[status], status.padEnd(8))}  ${visible(name)}: ${visible(detail)}\n`)
-    if (status !== 'enforced' && remedy) terminal.out(`          ${visible(remedy)}\n`)
-    if (repair) terminal.out('          `cordon doctor --fix` shows this, and does it after you confirm.\n')
+    const fix = '`cordon doctor --fix` shows this, and does it after you confirm.'
+    say(STYLES[status], status, `${name}: ${detail}`, status !== 'enforced' && remedy, repair && fix)
   }
   terminal.out(
     `\n${holds} of ${score.of} protections work with ${support.backend}. ${support.usable ? 'Commands run in the sandbox here.' : 'No command runs here: there is no sandbox to run it in.'}\n`,
   )
   for (const check of agents) {
     const { agent, scope, status, detail, remedy } = check
-    terminal.out(
-      `${paint(terminal, hookStyle(check), status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
-    )
-    if (remedy) terminal.out(`          ${visible(remedy)}\n`)
+    say(hookStyle(check), status, `hook of ${agent} (${scope}): ${detail}`, remedy)
   }
-  for (const { agent, detail, remedy } of unseen) {
-    terminal.out(
-      `${paint(terminal, 'yellow', 'unseen  ')}  ${agent}: ${visible(detail)}\n          ${visible(remedy)}\n`,
-    )
-  }
-  if (container !== null) terminal.out(`container  ${containerLine(container, support.usable)}\n`)
-  for (const one of resident) terminal.out(`resident  ${visible(residentLine(one))}\n`)
-  if (tracked.line !== null) terminal.out(`${paint(terminal, 'yellow', 'shown   ')}  ${visible(tracked.line)}\n`)
-  if (tracked.skippedLine !== null) terminal.out(`${paint(terminal, 'dim', 'skipped ')}  ${tracked.skippedLine}\n`)
+  for (const { agent, detail, remedy } of unseen) say('yellow', 'unseen', `${agent}: ${detail}`, remedy)
+  if (container !== null) say('dim', 'place', containerLine(container, support.usable))
+  for (const one of resident) say('dim', 'resident', residentLine(one))
+  if (tracked.line !== null) say('yellow', 'shown', tracked.line)
+  if (tracked.skippedLine !== null) say('dim', 'skipped', tracked.skippedLine)
   return exit
 }
 

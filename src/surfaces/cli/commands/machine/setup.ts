@@ -83,7 +83,7 @@ function pathNotes(machine: Machine, shell: string, link: AccountFile): readonly
   if (existsSync(link.path) && !isOnPath(folder, machine)) {
     notes.push(
       mentions(join(machine.home, '.profile'), '.local/bin') && shell !== 'fish'
-        ? `${folder} is not on PATH yet; your ~/.profile adds it when you log in again`
+        ? `${folder} is not on PATH yet; your ~/.profile adds it when you log in again; in this shell: ${line}`
         : `${folder} is not on PATH; add this line to ${file}: ${line}`,
     )
   }

@@ -81,7 +81,7 @@ async function planEverything(machine: Machine, keepsRecord: boolean): Promise<R
   const folders: Folder[] = []
   const stays: string[] = []
   for (const [path, holds, kept] of [
-    [stateDir, 'signatures, grants, the record, undo, quarantined files', keepsRecord ? RECORD : []],
+    [stateDir, 'signatures, grants, the record, undo, stored secrets, quarantined files', keepsRecord ? RECORD : []],
     [configDir, 'your own cordon.toml, tools, skills, trusted keys', []],
     [cacheDir, 'caches', []],
   ] as const) {

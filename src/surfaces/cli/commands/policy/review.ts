@@ -41,7 +41,7 @@ interface Replay {
 
 async function replay(terminal: Terminal, loaded: LoadedPolicy, { machine, last, asJson }: Replay): Promise<number> {
   if (loaded.session.review.command.length === 0)
-    throw new UsageError('no reviewer is set up: [review] with = ["PROGRAM"] in your own cordon.toml')
+    throw new UsageError('no reviewer is set up: [review] with = ["PROGRAM"] in ~/.config/cordon/cordon.toml')
   const { replayReviews } = await import('../../../../questions/review/replay.ts')
   const counts = { same: 0, looser: 0, stricter: 0, asked: 0, yours: 0 }
   for await (const one of replayReviews(machine, loaded, last, new AbortController().signal)) {

@@ -67,10 +67,10 @@ function heading(terminal: Terminal, group: readonly AuditLine[]): string {
   const agents = new Set(group.flatMap(({ agent }) => (typeof agent === 'string' ? [agent] : [])))
   const who = [...agents].map((agent) => (agent === 'person' ? 'you' : visible(agent))).join(', ')
   const numbers = [
-    [count(({ type }) => type === 'begin'), 'calls'],
-    [count(({ type }) => type === 'denied'), 'denied'],
-    [count(({ type }) => type === 'approval'), 'answers'],
-  ].flatMap(([number, word]) => (number === 0 ? [] : [`${number} ${word}`]))
+    [count(({ type }) => type === 'begin'), 'call'],
+    [count(({ type }) => type === 'denied'), 'denial'],
+    [count(({ type }) => type === 'approval'), 'answer'],
+  ].flatMap(([number, word]) => (number === 0 ? [] : [`${number} ${word}${number === 1 ? '' : 's'}`]))
   const parts = [who, typeof project === 'string' ? visible(project) : '', ...numbers].filter((part) => part !== '')
   return paint(terminal, 'bold', `── ${parts.join(', ')} ──`)
 }

@@ -106,9 +106,9 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
       forwardSignals: PASSED_SIGNALS,
       onNotice: tell,
       onPort: async (port) => {
-        if (questions) return questions.askPort(typedText(command), port)
-        tell(unlistedLine(port))
-        return false
+        const isOpened = questions !== null && (await questions.askPort(typedText(command), port))
+        if (!isOpened) tell(unlistedLine(port))
+        return isOpened
       },
       ...(interactive
         ? {
@@ -149,6 +149,14 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     const bundleless = agentWithoutBundle(command, bundles)
     if (bundleless !== null) tell(bundleless)
     if (questions) granted.push({ ...NO_GRANTS, ...(await questions.askNamed(command, confined(), runner)) })
+    if (command.some((word) => word.includes('worktree'))) {
+      const { lostWorktree } = await import('../../../../one-off/run-hints.ts')
+      const lost = lostWorktree({ command, cwd, machine, files: machineFiles }, runner.sees(confined()))
+      if (lost !== null) {
+        say(terminal, lost)
+        return EXIT.refused
+      }
+    }
     const result = await runConfined({
       answered,
       machine,

@@ -26,7 +26,7 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
   }
   for (const signal of ENDS) process.once(signal, leave)
   try {
-    terminal.out(`${paint(terminal, 'bold', 'A throw-away project')}with its own home: your files are not touched.\n`)
+    terminal.out(`${paint(terminal, 'bold', 'A temporary project')} with its own home: your files are not touched.\n`)
     const begun = [cordon(place, terminal, ['init']), cordon(place, terminal, ['sign', '--yes'])]
     for (const ran of begun) if (ran.code !== 0) return stopped(terminal, place, ran)
     let kept = 0

@@ -38,7 +38,7 @@ function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number
   if (calls.length === 0) terminal.out('Nothing is kept for this project.\n')
   for (const call of calls) {
     const { made, changed, removed } = project.show(call).changes
-    const counts = `${made.length} made, ${changed.length} changed, ${removed.length} removed`
+    const counts = `${made.length} created, ${changed.length} changed, ${removed.length} removed`
     const state = call.undoneBy ? ', undone' : ''
     terminal.out(`${call.id}  ${localTime(call.about.at)}  ${counts}${state}  ${visible(call.about.what)}\n`)
   }
