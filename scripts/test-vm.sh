@@ -8,12 +8,12 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# name | Debian | further words for the kernel | sysctl | runs, or the reason that a command must be refused with
+# name | Debian | further words for the kernel | sysctl | promises of the tour that hold, or the reason to refuse a command
 rows='
-debian12        | bookworm |                                  |                            | runs
-debian13        | trixie   |                                  |                            | runs
-no-landlock     | trixie   | lsm=capability,yama,apparmor,bpf |                            | changes-broker
-no-userns       | trixie   |                                  | user.max_user_namespaces=0 | runs
+debian12        | bookworm |                                  |                            | 10
+debian13        | trixie   |                                  |                            | 10
+no-landlock     | trixie   | lsm=capability,yama,apparmor,bpf |                            | 9
+no-userns       | trixie   |                                  | user.max_user_namespaces=0 | 10
 no-userns-old   | bookworm |                                  | user.max_user_namespaces=0 | changes-broker
 '
 dir=
