@@ -181,7 +181,7 @@ type Reason = (path: string) => Violation
 
 /** Why the init refuses, by the errno that it records. */
 const REASONS: Readonly<Record<number, Reason>> = {
-  // EBUSY: something is mounted there, or below it.
+  // EBUSY: a mount is there, or below it.
   16: (path) => (/\/config(?:\.worktree)?$/.test(path) ? tokenViolation(path) : placeViolation(path)),
   // EMLINK: a file with further names of which this one could not get a copy.
   31: sharedViolation,
