@@ -95,7 +95,7 @@ static struct seen {
   dev_t device;
   ino_t inode;
   struct timespec changed;
-  int has_line, is_secret;
+  int has_line, is_secret, is_asked;
   size_t count;
   const char *aliases[MAX_ALIASES];
 } compared[SEEN];
@@ -126,6 +126,10 @@ static void compare(const char *path, const struct stat *about, struct seen *s) 
     int same = k->about.st_ino == about->st_ino && k->about.st_dev == about->st_dev;
     if (!same && length) same = k->id_length == length && !memcmp(k->id, id, length);
     else if (!same && file >= 0) same = has_same_bytes(k, file, about);
+    if (k->name == ASKED_FILE) {
+      s->is_asked |= same;
+      continue;
+    }
     for (size_t j = 0; same && j < s->count; j++) same = strcmp(s->aliases[j], k->name) != 0;
     if (same) s->aliases[s->count++] = k->name;
   }
@@ -138,10 +142,6 @@ static int is_below_asked(const char *path) {
     if (known[i].name == ASKED_FILE && !strncmp(path, known[i].path, length) && path[length] == '/') return 1;
   }
   return 0;
-}
-
-void ask_about(struct image *image) {
-  image->aliases[image->alias_count < MAX_ALIASES ? image->alias_count++ : MAX_ALIASES - 1] = ASKED_FILE;
 }
 
 /* Describes the file at this path, a link in /proc. */
@@ -158,16 +158,12 @@ int look_at_image(const char *path, struct image *image) {
   image->is_secret = s->is_secret;
   image->alias_count = s->count;
   memcpy(image->aliases, s->aliases, sizeof image->aliases);
-  if (asks_for_files && is_below_asked(image->path)) ask_about(image);
+  image->is_asked = s->is_asked || (asks_for_files && is_below_asked(image->path));
   return 0;
 }
 
-/* Adds what a word names: a loader runs any program so; of another only the files matter that are asked about. */
-void add_operand(struct image *image, const struct image *operand, int loads) {
-  for (size_t i = 0; i < operand->alias_count; i++) {
-    if (operand->aliases[i] == ASKED_FILE) ask_about(image);
-    else if (loads && image->alias_count < MAX_ALIASES) image->aliases[image->alias_count++] = operand->aliases[i];
-  }
+void add_aliases(struct image *image, const struct image *other) {
+  for (size_t i = 0; i < other->alias_count && image->alias_count < MAX_ALIASES; i++) image->aliases[image->alias_count++] = other->aliases[i];
 }
 
 int asks_for_operands(void) { return asks_for_files; }

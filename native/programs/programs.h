@@ -31,6 +31,7 @@ struct image {
   const char *aliases[MAX_ALIASES];
   size_t alias_count;
   int is_secret; /* the command's user made it unreadable: it may be a copy of any program */
+  int is_asked;  /* the parent judges it, as the program or among the words */
   int has_line; /* it begins like an interpreter line */
 };
 
@@ -50,8 +51,7 @@ int add_identity(const char *path, const char *name);
 void note_identities(void);
 int look_at_image(const char *path, struct image *image);
 extern const char ASKED_FILE[]; /* the name of a file that is asked about, whatever it is */
-void ask_about(struct image *image);
-void add_operand(struct image *image, const struct image *operand, int loads);
+void add_aliases(struct image *image, const struct image *other);
 int asks_for_operands(void);
 int is_loader(const struct image *image);
 

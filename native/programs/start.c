@@ -147,13 +147,15 @@ static void look_at_operands(const struct call *c, struct image *image, const st
   for (int left = MAX_OPERANDS; word < words->bytes + words->length; word += strlen(word) + 1) {
     if (word[0] == '-' || !word[0]) continue;
     if (left-- == 0) {
-      /* The parent sees them all. */
-      if (asks_for_operands()) ask_about(image);
+      image->is_asked |= asks_for_operands(); /* the parent sees them all */
       return;
     }
     int fd = open_named(c, AT_FDCWD, word, 0);
     if (fd < 0) continue;
-    if (look_at_file(fd, &operand) == 0) add_operand(image, &operand, loads);
+    if (look_at_file(fd, &operand) == 0) {
+      image->is_asked |= operand.is_asked;
+      if (loads) add_aliases(image, &operand);
+    }
     close(fd);
   }
 }

@@ -134,9 +134,9 @@ static int holds_text(const struct words *w) {
 /* Whether the parent is to be asked. `path` is the caller's name of the program; NULL at the exec
  * stop. */
 int is_listed(const struct image *image, const char *path, const struct words *w) {
-  if (asks_all) return 1;
+  if (asks_all || image->is_asked) return 1;
   for (size_t i = 0; i < image->alias_count; i++)
-    if (image->aliases[i] == ASKED_FILE || is_any_listed(image->aliases[i], w)) return 1;
+    if (is_any_listed(image->aliases[i], w)) return 1;
   if ((path && is_any_listed(path, w)) || is_any_listed(image->path, w)) return 1;
   for (const char *at = w->bytes; at < w->bytes + w->length; at += strlen(at) + 1)
     if (is_any_listed(at, w)) return 1;

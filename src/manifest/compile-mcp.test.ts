@@ -84,6 +84,7 @@ describe('by name and argument', () => {
     ['the argument is another', 'send', { to: 'a@good.example' }, 'ask'],
     ['attack: a denial is not evaded by a list', 'send', { to: ['a@good.example', 'a@evil.example'] }, 'deny'],
     ['attack: nor in another case', 'send', { to: 'a@EVIL.example' }, 'deny'],
+    ['attack: nor by a slash more', 'send', { to: '/a@evil.example' }, 'deny'],
     ['attack: nor by blanks around it', 'send', { to: ' a@evil.example ' }, 'deny'],
     ['attack: another case is not what was granted', 'create', { repo: 'ACME/site' }, 'ask'],
     ['attack: nor by what cannot be read', 'send', { to: 'a@evil.example\u200b' }, 'deny'],

@@ -131,10 +131,10 @@ function meetsOne(rule: ArgumentRule, text: string, policy: Policy, canonical: M
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(text) || text !== text.normalize('NFKC')) return null
   switch (rule.kind) {
     case 'text': {
-      if (/[\\%]|^\/|\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(text)) return null
+      if (/[\\%]|(?:^|\/)\.\.?(?:\/|$)/.test(text)) return null
       if (matchSegments(rule.glob.split('/'), text.split('/'))) return true
-      // Many servers do not mind case, or blanks and a slash around a name.
-      const [glob, plain] = [rule.glob, text.trim().replace(/\/$/, '')].map((one) => one.toLowerCase().split('/'))
+      // Many servers do not mind case, or blanks and further slashes.
+      const [glob, plain] = [rule.glob, text].map((one) => one.trim().toLowerCase().split('/').filter(Boolean))
       return matchSegments(glob!, plain!) ? null : false
     }
     case 'path': {

@@ -96,7 +96,7 @@ export class HeldChanges {
     const { records, whole } = this.#store.settle(this.#id)
     const net = netChanges(records)
     const call = records.some(({ op }) => op !== 'refused' && op !== 'noted') ? this.#id : null
-    // A more special reason says more than that a place is protected.
+    // A special reason says more.
     const reasons = new Map<string, Reason>()
     for (const { op, errno, path } of records)
       if (op === 'refused' && (REASONS[errno] || !reasons.has(path)))
@@ -105,7 +105,9 @@ export class HeldChanges {
       ...net,
       call,
       refused: Array.from(reasons, ([path, reason]) => reason(path)),
-      unkept: [...reasons].flatMap(([path, reason]) => (reason === unkeptViolation ? [path] : [])),
+      unkept: [
+        ...new Set(records.filter(({ op, errno }) => op === 'refused' && errno === UNKEPT).map(({ path }) => path)),
+      ],
       // Counted only when it can matter: most calls keep little.
       isFull: keptBytes(records) > LARGE_BYTES && this.#store.isFull(this.#root, DEFAULT_PRUNE),
       // In doubt it is the command's.
@@ -177,16 +179,18 @@ export function pruneKept(stateDir: string): void {
   new CallStore(stateDir).pruneWhenDue(DEFAULT_PRUNE)
 }
 
+/** EDQUOT: with which the init refuses what it cannot keep and must. */
+const UNKEPT = 122
+
 type Reason = (path: string) => Violation
 
 /** Why the init refuses, by the errno that it records. */
 const REASONS: Readonly<Record<number, Reason>> = {
-  // EBUSY: something is mounted there, or below it.
+  // EBUSY: a mount is there, or below it.
   16: (path) => (/\/config(?:\.worktree)?$/.test(path) ? tokenViolation(path) : placeViolation(path)),
   // EMLINK: a file with further names of which this one could not get a copy.
   31: sharedViolation,
-  // EDQUOT: what cannot be kept, and must.
-  122: unkeptViolation,
+  [UNKEPT]: unkeptViolation,
 }
 
 const MAX_NAME = 200
