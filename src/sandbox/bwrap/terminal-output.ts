@@ -12,7 +12,7 @@ export interface TerminalOutput {
   resume(): void
   /** A signal that ends programs came: what a stopped terminal does not take is dropped, as a terminal itself does at Ctrl-C. */
   drop(): void
-  /** All is with the terminal, or dropped. */
+  /** Resolves once a terminal has all of it, or it was dropped. Others are not waited for. */
   flushed(): Promise<void>
   end(): void
 }
@@ -30,6 +30,7 @@ export function passOutput(
   }
   let waiting = 0
   let dropping = false
+  let gone = false
   let flush = () => {}
   const resume = () => {
     if (mayFlow()) from.resume()
@@ -37,7 +38,7 @@ export function passOutput(
   setBlocking(false)
   from.on('data', (chunk: Buffer) => {
     if (waiting === 0) dropping = false
-    if (dropping) return
+    if (dropping || gone) return
     waiting++
     const goesOn = to.write(change(chunk), () => {
       if (--waiting === 0) flush()
@@ -45,6 +46,12 @@ export function passOutput(
     if (goesOn) return
     from.pause()
     to.once('drain', resume)
+  })
+  // Nobody reads any more, and no `drain` comes: what is left is read away, so that the command ends.
+  to.once('close', () => {
+    gone = true
+    flush()
+    from.resume()
   })
   return {
     resume,
@@ -54,7 +61,8 @@ export function passOutput(
       flush()
       resume()
     },
-    flushed: () => (waiting === 0 || dropping ? Promise.resolve() : new Promise((resolve) => (flush = resolve))),
+    flushed: () =>
+      !isTTY || gone || waiting === 0 || dropping ? Promise.resolve() : new Promise((resolve) => (flush = resolve)),
     end: () => setBlocking(true),
   }
 }
