@@ -13,8 +13,6 @@ import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load/load.ts'
 
-export type AdditionKind = 'host' | 'read' | 'write' | 'command' | 'port' | 'tool'
-
 /** The grants of one addition; empty if the manifest already has them. */
 export interface Addition {
   readonly says: string

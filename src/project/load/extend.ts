@@ -28,8 +28,6 @@ export interface Denials {
   readonly hosts: readonly HostRule[]
 }
 
-export const NO_DENIALS: Denials = { reads: [], writes: [], commands: [], hosts: [] }
-
 export interface Envelope {
   /** True if a brief limits writes although the manifest does not. */
   readonly limits: boolean

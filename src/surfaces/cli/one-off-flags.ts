@@ -11,9 +11,6 @@ import type { Machine } from '../../system/machine.ts'
 import { type Arguments, listFlag } from './arguments.ts'
 import { UsageError } from './usage.ts'
 
-/** The names of the flags. */
-export const ONE_OFF_FLAGS: readonly string[] = ['read', 'write', 'allow-host', 'port', 'env', 'tool']
-
 /** Throws a UsageError for an invalid grant, and a Fault for a path that does not exist. */
 export function oneOffGrants(args: Arguments, machine: Machine): RunGrants {
   const paths = (name: string) => listFlag(args, name).flatMap((typed) => typedPlaces(typed, machine, machineFiles))
