@@ -116,7 +116,7 @@ it('does not follow the folder that an agent chooses for its call', async () => 
   expect(effectOf('codex', answer)).toBe('deny')
 })
 
-it('tells its person what holds, and what cannot be understood', async () => {
+it('tells its person what applies, and what cannot be understood', async () => {
   const { home, env } = world.machine
   const told = () => ownRulesTold(findHost('claude-code')!.ownRules, { root: world.project, home, env })
   expect(await told()).toEqual([])
@@ -126,7 +126,7 @@ it('tells its person what holds, and what cannot be understood', async () => {
   )
   const project = put('project/.claude/settings.json', '{')
   expect(await told()).toEqual([
-    `holds what ${project} denies or asks: it, which cannot be read, so every command asks`,
-    `holds what ${user} denies or asks: Bash(mkdir:*)`,
+    `applies what ${project} denies or asks: it, which cannot be read, so every command asks`,
+    `applies what ${user} denies or asks: Bash(mkdir:*)`,
   ])
 })
