@@ -216,7 +216,7 @@ async function openGateway(place: Place): Promise<Driver> {
       let question: string | null = null
       const elicit = async (params: Json) => {
         question = String(params.message)
-        return { action: 'accept', content: { answer: { once: 'yes', session: 'session' }[answer!] ?? 'no' } }
+        return { action: 'accept', content: { answer: answer ?? 'deny' } }
       }
       const work = async () => ({ json: {}, text: 'answered', isError: false, injection: null })
       const call = { called: tool, input: input as Json, server: 's', elicit }

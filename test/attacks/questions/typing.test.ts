@@ -9,7 +9,8 @@ import { Project } from '../../e2e/cordon.ts'
 
 const PTY = join(import.meta.dirname, '../../e2e/terminal/pty-host.py')
 const WORKER = join(import.meta.dirname, 'typing-worker.ts')
-const END = '\u0003'
+// Ctrl-D: a no, without asking about the command as Ctrl-C does.
+const END = '\u0004'
 const PAUSE = '\u001d'
 const OFF = { env: { CORDON_KEYCHAIN: 'off' } }
 
