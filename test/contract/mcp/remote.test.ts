@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { auth } from '@modelcontextprotocol/sdk/client/auth.js'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectRemote, foreignLogin, type RemoteParts, remoteFetch } from '../../../src/agents/mcp/remote.ts'
 import { RemoteLogin } from '../../../src/agents/mcp/remote-login.ts'
 import { createUpstream } from '../../../src/egress/route/upstream.ts'
@@ -16,12 +16,14 @@ import { until } from '../../until.ts'
 import { hosts } from '../egress/world.ts'
 
 let directory: string
+const directories: string[] = []
 const servers: Server[] = []
 const stops: (() => Promise<void>)[] = []
 let seen: { readonly path: string; readonly authorization: string | undefined; readonly key: unknown }[]
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'cordon-remote-'))
+  directories.push(directory)
   seen = []
 })
 afterEach(async () => {
@@ -31,6 +33,10 @@ afterEach(async () => {
     await new Promise((resolve) => server.close(resolve))
   }
   rmSync(directory, { recursive: true, force: true })
+})
+// A login that was under way at the end of its test may open its store once more.
+afterAll(() => {
+  for (const one of directories) rmSync(one, { recursive: true, force: true })
 })
 
 /** The origin of a server that answers like this. */
