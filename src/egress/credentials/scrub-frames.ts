@@ -4,6 +4,7 @@
  */
 
 import { Transform } from 'node:stream'
+import { crc32 } from 'node:zlib'
 import { Scrubber, scrubBytes } from './scrub-stream.ts'
 import type { SecretSearch } from './secret-search.ts'
 
@@ -54,12 +55,19 @@ export function envelopeHead(bytes: Buffer): FrameHead | null {
   return bytes.length < 5 ? null : { head: 5, payload: bytes.readUInt32BE(1) }
 }
 
-/** AWS event streams: the total length comes first. */
+const EVENT_HEAD = 12
+
+/**
+ * AWS event streams: two lengths and their checksum. Without it any text would pass as events, and
+ * its bytes could set a boundary inside a secret.
+ */
 export function eventStreamHead(bytes: Buffer): FrameHead | null {
-  if (bytes.length < 4) return null
+  if (bytes.length < EVENT_HEAD) return null
   const length = bytes.readUInt32BE(0)
-  if (length < 16) throw new Error('not an event of an event stream')
-  return { head: 4, payload: length - 4 }
+  if (length < EVENT_HEAD + 4 || crc32(bytes.subarray(0, 8)) !== bytes.readUInt32BE(8)) {
+    throw new Error('not an event of an event stream')
+  }
+  return { head: EVENT_HEAD, payload: length - EVENT_HEAD }
 }
 
 export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead): Transform {
@@ -131,7 +139,9 @@ export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead): Tran
       }
     },
     flush(done) {
-      done(null, Buffer.concat([...joined(scrubber.end()), heading]))
+      // What looks like the start of a head was never searched.
+      if (heading.length > 0) return done(new Error('the stream ended inside the head of a frame'))
+      done(null, Buffer.concat(joined(scrubber.end())))
     },
   })
 }

@@ -82,14 +82,27 @@ export function isPackedInTransfer({ headers }: Pick<IncomingMessage, 'headers'>
   return coding !== undefined && coding.trim().toLowerCase() !== 'chunked'
 }
 
+/** Charsets that write ASCII as ASCII. */
+const ASCII_CHARSET =
+  /^(?:utf-?8(?:mb4)?|(?:us-)?ascii|binary|iso[-_]?8859[-_]\d+(?:-[ei])?|latin-?\d|(?:windows|cp)-?(?:125\d|874)|koi8-[ru]|gb2312|gbk|gb18030|big5(?:-hkscs)?|euc-(?:jp|kr|tw)|shift[-_]jis|tis-620)?$/i
+
+/**
+ * Whether the body is in another charset, where the search would not find the secret. Many servers
+ * let the client choose it: `Accept: application/json;charset=UTF-16`.
+ */
+function isInOddCharset(type = ''): boolean {
+  return [...type.matchAll(/charset\s*=\s*["']?\s*([^"';,\s]*)/gi)].some(([, name = '']) => !ASCII_CHARSET.test(name))
+}
+
 /** Formats of length-prefixed messages, by type. */
 const FRAMINGS: readonly [type: RegExp, readHead: ReadFrameHead][] = [
   [/^application\/(?:grpc(?!-web-text)|connect\+)/i, envelopeHead],
   [/^application\/vnd\.amazon\.eventstream\b/i, eventStreamHead],
 ]
 
-/** The body without the session's secrets; null if it cannot be decompressed. */
+/** The body without the session's secrets; null if it cannot be read. */
 export function scrubbedBody(broker: Broker, body: Readable, headers: IncomingHttpHeaders): Readable | null {
+  if (isInOddCharset(headers['content-type'])) return null
   const plain = decoded(body, headers['content-encoding'])
   if (plain === null) return null
   const framing = FRAMINGS.find(([type]) => type.test(headers['content-type'] ?? ''))

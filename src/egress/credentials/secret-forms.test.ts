@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { unescapeBytes } from './escapes.ts'
@@ -9,6 +10,13 @@ import { createSearch } from './secret-search.ts'
 const VALUE = 'ghp_r3al+Value/of "the" <Token>&01=23'
 const PLACEHOLDER = 'cordon_t_0123456789abcdef'
 const search = createSearch([secretForms(VALUE, PLACEHOLDER)])
+/** The head of an event of AWS without headers. */
+function eventHead(size: number): Buffer {
+  const head = Buffer.alloc(12)
+  head.writeUInt32BE(size + head.length)
+  head.writeUInt32BE(crc32(head.subarray(0, 8)), 8)
+  return head
+}
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 const echoes: { name: string; echo: string; note: string }[] = [
@@ -174,7 +182,7 @@ describe('forms of a secret', () => {
     { name: 'gRPC', head: (size: number) => Buffer.of(0, 0, 0, size >> 8, size & 255), read: envelopeHead },
     {
       name: 'AWS event stream',
-      head: (size: number) => Buffer.of(0, 0, (size + 4) >> 8, (size + 4) & 255),
+      head: eventHead,
       read: eventStreamHead,
     },
   ])(
@@ -207,11 +215,21 @@ describe('forms of a secret', () => {
     { name: 'a kind of frame that there is not', read: websocketHead, bytes: [0x83, 2, 1, 2] },
     { name: 'text in the place of frames', read: websocketHead, bytes: [...Buffer.from(`echo ${VALUE}`)] },
     { name: 'a packed gRPC message', read: envelopeHead, bytes: [1, 0, 0, 0, 2, 1, 2] },
+    {
+      name: 'an event frame that text begins',
+      read: eventStreamHead,
+      bytes: [0, 0, 0, 16, ...Buffer.from(`12345678${VALUE} and more`)],
+    },
+    {
+      name: 'an event frame that ends within it',
+      read: eventStreamHead,
+      bytes: [...eventHead(8), ...Buffer.from(`${VALUE} and more`)],
+    },
   ])('cannot hide behind $name', async ({ read, bytes }) => {
     const stream = scrubFrames(search, read)
     const failed = new Promise<Error>((resolve) => stream.once('error', resolve))
     stream.write(Buffer.from(bytes))
-    expect((await failed).message).toMatch(/mask|frame|gRPC/)
+    expect((await failed).message).toMatch(/mask|frame|gRPC|event/)
     expect(stream.read()).toBeNull()
   })
 
@@ -231,6 +249,17 @@ describe('forms of a secret', () => {
       const payload = Buffer.concat([left.subarray(2, 2 + cut), left.subarray(10 + cut)]).toString()
       expect(payload).toMatch(/^\{"token":"\*+"\}$/)
     }
+  })
+
+  it.each([
+    { name: 'WebSocket', read: websocketHead, bytes: [0x81, 127, ...Buffer.from(VALUE.slice(0, 7))] },
+    { name: 'an event stream', read: eventStreamHead, bytes: [...Buffer.from(VALUE.slice(0, 11))] },
+  ])('cannot hide in the head of a frame of $name that never ends', async ({ read, bytes }) => {
+    const stream = scrubFrames(search, read)
+    const failed = new Promise<Error>((resolve) => stream.once('error', resolve))
+    stream.end(Buffer.from(bytes))
+    expect((await failed).message).toMatch(/head of a frame/)
+    expect(stream.read()).toBeNull()
   })
 
   it('leave the trailers of gRPC in a browser', async () => {

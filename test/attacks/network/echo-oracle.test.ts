@@ -5,6 +5,7 @@
 
 import { PassThrough, type Readable, Transform } from 'node:stream'
 import { setImmediate as settle } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type Broker, createBroker, type LoginProtocol } from '../../../src/egress/credentials/broker.ts'
 import { scrubbedBody } from '../../../src/egress/credentials/scrub.ts'
@@ -40,6 +41,13 @@ const sized = (head: (size: number) => readonly number[]) => (text: string) =>
   Buffer.concat([Buffer.from(head(text.length)), Buffer.from(text)])
 const plain = (text: string) => Buffer.from(text)
 const envelope = sized((size) => [0, 0, 0, size >> 8, size & 255])
+
+/** The head of an event of AWS without headers. */
+function eventHead(size: number): readonly number[] {
+  const lengths = [0, 0, (size + 12) >> 8, (size + 12) & 255, 0, 0, 0, 0]
+  const sum = crc32(Buffer.from(lengths))
+  return [...lengths, sum >>> 24, (sum >> 16) & 255, (sum >> 8) & 255, sum & 255]
+}
 
 interface Opened {
   readonly input: Transform
@@ -81,7 +89,7 @@ const WAYS: readonly Way[] = [
   {
     name: 'an event stream of AWS',
     open: (value) => scrubHttp(value, 'application/vnd.amazon.eventstream'),
-    write: sized((size) => [0, 0, (size + 4) >> 8, (size + 4) & 255]),
+    write: sized(eventHead),
   },
   {
     name: 'WebSocket',

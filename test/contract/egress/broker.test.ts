@@ -215,6 +215,36 @@ describe('brokered secrets', () => {
     expect(unknown).not.toContain(VALUE)
   })
 
+  it('are not looked for in letters of more bytes, which a command may ask for: such an answer is refused', async () => {
+    world = createWorld()
+    let echoed = Buffer.alloc(0)
+    await world.serveHttps((message, response) => {
+      const charset = message.url!.slice(1)
+      const echo = Buffer.from(`you sent ${message.headers.authorization}\n`, /16/.test(charset) ? 'utf16le' : 'utf8')
+      echoed = echo
+      response.setHeader('content-type', `application/json; charset=${charset}`)
+      response.end(echo)
+    })
+    const broker = createBroker([
+      { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
+    ])
+    const { port } = await world.open({ allowed: hosts('api.example.org') }, { broker })
+    const header = `Authorization: Bearer ${broker.environment.T}`
+    const ask = (charset: string) => send(port, 'api.example.org', get('api.example.org', `/${charset}`, header))
+    for (const charset of ['UTF-16LE', 'utf-16', 'utf-32', 'IBM037', 'utf-7']) {
+      const answer = await ask(charset)
+      // Control: the host did send it back.
+      expect(echoed.toString('latin1').replaceAll('\0', '')).toContain(VALUE)
+      expect(answer).toContain(' 502 ')
+      expect(answer.replaceAll('\0', '')).not.toContain(VALUE)
+    }
+    for (const charset of ['utf-8', 'iso-8859-1', 'windows-1252', 'Shift_JIS', '']) {
+      const answer = await ask(charset)
+      expect(answer).toContain(broker.environment.T)
+      expect(answer).not.toContain(VALUE)
+    }
+  })
+
   it('are taken out of an answer to a request that did not carry them: the host may have kept them', async () => {
     world = createWorld()
     let kept = ''
