@@ -17,6 +17,9 @@ export interface TerminalOutput {
   end(): void
 }
 
+/** How long a terminal may take nothing before it counts as stopped. */
+const STOPPED_MS = 500
+
 /** Takes what `from` says to `to`, which is never ended. */
 export function passOutput(
   from: Readable,
@@ -31,9 +34,28 @@ export function passOutput(
   let waiting = 0
   let dropping = false
   let gone = false
+  let isSignalled = false
+  let taken = 0
+  let timer: NodeJS.Timeout | null = null
   let flush = () => {}
   const resume = () => {
     if (mayFlow()) from.resume()
+  }
+  const giveUp = () => {
+    if (waiting === 0) return
+    dropping = true
+    flush()
+    resume()
+  }
+  /** After a signal, a terminal that takes nothing for a while is stopped: output may arrive after the signal. */
+  const expectProgress = () => {
+    if (!isSignalled || timer !== null || waiting === 0) return
+    const before = taken
+    timer = setTimeout(() => {
+      timer = null
+      if (taken === before) giveUp()
+      else expectProgress()
+    }, STOPPED_MS)
   }
   setBlocking(false)
   from.on('data', (chunk: Buffer) => {
@@ -41,8 +63,10 @@ export function passOutput(
     if (dropping || gone) return
     waiting++
     const goesOn = to.write(change(chunk), () => {
+      taken++
       if (--waiting === 0) flush()
     })
+    expectProgress()
     if (goesOn) return
     from.pause()
     to.once('drain', resume)
@@ -56,13 +80,14 @@ export function passOutput(
   return {
     resume,
     drop: () => {
-      dropping = waiting > 0
-      if (!dropping) return
-      flush()
-      resume()
+      isSignalled = true
+      giveUp()
     },
     flushed: () =>
       !isTTY || gone || waiting === 0 || dropping ? Promise.resolve() : new Promise((resolve) => (flush = resolve)),
-    end: () => setBlocking(true),
+    end: () => {
+      if (timer !== null) clearTimeout(timer)
+      setBlocking(true)
+    },
   }
 }
