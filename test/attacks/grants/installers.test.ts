@@ -112,7 +112,9 @@ describe('a program of an installer runs, with what it links to', () => {
   })
 
   it('init says so', () => {
-    expect(project.cordon(['init', '--print', '--json'], { env }).out).toContain('programs of yours (~/.local/bin, cargo,')
+    expect(project.cordon(['init', '--print', '--json'], { env }).out).toContain(
+      'programs of yours (~/.local/bin, cargo,',
+    )
   })
 })
 
