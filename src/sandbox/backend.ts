@@ -159,7 +159,7 @@ export type Capability =
   | 'sought-paths'
   /** `programs`: every program start is judged. */
   | 'judged-programs'
-  /** Which program makes a connection is told. */
+  /** Reports which program makes each connection. */
   | 'reported-callers'
 
 /** A plan whose first part is known: a backend may start on that while the rest is prepared. */
