@@ -136,15 +136,15 @@ const forms: readonly (readonly [note: string, form: AnswerForm, answer: Answer 
   ['the broader offer', { answer: 'always', choice: 1 }, { kind: 'always', grant: grants[1]! }],
   ['a time', { answer: 'time', seconds: 60 }, { kind: 'time', grant: grants[0]!, seconds: 60 }],
   ['a time without an end', { answer: 'time', seconds: Number.POSITIVE_INFINITY }, null],
-  ['a time that is none', { answer: 'time', seconds: Number.NaN }, null],
+  ['an invalid time', { answer: 'time', seconds: Number.NaN }, null],
   ['a time in words', { answer: 'time', seconds: '60' }, null],
   ['an offer that is not there', { answer: 'session', choice: 2 }, null],
   ['an offer before the first', { answer: 'session', choice: -1 }, null],
   ['an offer in words', { answer: 'session', choice: '0' }, null],
   ['no answer', { answer: undefined }, null],
-  ['a kind that is none', { answer: 'constructor' }, null],
+  ['an invalid kind', { answer: 'constructor' }, null],
   ['a message', { answer: 'deny-message', message: ' use pnpm ' }, { kind: 'deny-message', message: 'use pnpm' }],
-  ['a message that is none', { answer: 'deny-message', message: 7 }, { kind: 'deny' }],
+  ['an invalid message', { answer: 'deny-message', message: 7 }, { kind: 'deny' }],
 ]
 
 describe('an answer from outside', () => {

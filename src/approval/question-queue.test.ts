@@ -5,7 +5,7 @@ import { QuestionQueue } from './question-queue.ts'
 const prompter: Prompter = { name: 'test', ask: async () => ({ kind: 'deny' }) }
 const never = new AbortController().signal
 
-/** Work that ends when it is told to, and says when it began and whether it was taken back. */
+/** Work that ends when asked to, and says when it began and whether it was taken back. */
 function heldWork() {
   const { promise, resolve } = Promise.withResolvers<string>()
   const state = { begun: 0, withdrawn: false }

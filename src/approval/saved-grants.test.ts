@@ -95,7 +95,7 @@ it.each([
   expect(() => grants.list()).toThrow(/is damaged/)
 })
 
-it('an entry that is no grant counts for nothing, stays in the file, and is reported', () => {
+it('an entry that is not a grant counts for nothing, stays in the file, and is reported', () => {
   const file = join(stateDir, 'grants.json')
   add('bad')
   expect(grants.damage()).toBeNull()
@@ -108,8 +108,8 @@ it('an entry that is no grant counts for nothing, stays in the file, and is repo
 
 it.each([
   ['a kind that is not one', { kind: 'everything' }],
-  ['a value that is no text', { value: 5 }],
-  ['a time that is no number', { scope: 'time', expires: 'soon' }],
+  ['a value that is not text', { value: 5 }],
+  ['a time that is not a number', { scope: 'time', expires: 'soon' }],
 ])('%s is not saved', (_, wrong) => {
   expect(() => add('one', wrong as never)).toThrow(/cannot be saved/)
   expect(grants.list()).toEqual([])

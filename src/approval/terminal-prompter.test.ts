@@ -135,13 +135,17 @@ const keyRows: readonly { name: string; keys: readonly string[]; answer: Answer 
     keys: ['m', 'use', ' pnpm', '!', '\u007f', '\r'],
     answer: { kind: 'deny-message', message: 'use pnpm' },
   },
-  { name: 'a message with y in it is no yes', keys: ['m', 'y', '\r'], answer: { kind: 'deny-message', message: 'y' } },
+  {
+    name: 'a message with y in it is not a yes',
+    keys: ['m', 'y', '\r'],
+    answer: { kind: 'deny-message', message: 'y' },
+  },
   { name: 'an empty message is a no', keys: ['m', '\r'], answer: { kind: 'deny' } },
-  { name: 'a single key is no answer that is kept', keys: ['a'], answer: null },
+  { name: 'a single key is not an answer that is kept', keys: ['a'], answer: null },
   { name: 'nor is one with another after it', keys: ['a', 'n', 's', '\u001b', '\r'], answer: null },
-  { name: 'Enter is no answer', keys: ['\r'], answer: null },
+  { name: 'Enter is not an answer', keys: ['\r'], answer: null },
   { name: 'several keys at once are no answer', keys: ['yy', 'y\r', '\u001b[200~y\u001b[201~'], answer: null },
-  { name: 'upper case is no answer', keys: ['Y', 'A'], answer: null },
+  { name: 'upper case is not an answer', keys: ['Y', 'A'], answer: null },
 ]
 
 describe('keys', () => {
@@ -312,7 +316,7 @@ describe('keys that were meant for somebody else', () => {
     expect(await given()).toEqual(answer)
   })
 
-  it('a word that is none says why it is no answer', () => {
+  it('an invalid word says why it is not an answer', () => {
     const { terminal, clock } = asked('borrowed')
     clock.pass(1000)
     for (const key of ['y', '\r']) terminal.press(key)

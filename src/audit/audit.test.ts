@@ -226,7 +226,7 @@ describe('tampering is found, and where', () => {
     expect(kinds.filter((kind) => kind === 'swapped').length).toBe(2)
   })
 
-  it('an older copy of a file, put back', () => {
+  it('an older copy of a file, restored', () => {
     const log = open()
     record(log, 5)
     copyFileSync(file(), `${stateDir}/old`)

@@ -47,6 +47,9 @@ test.each(rows)('%s', (_, given, expected) => {
   expect(event.unmapped).toEqual({ cordon: given })
 })
 
-test.each(['checkpoint', 'rotated', 'recovered', 'closed'])('%s is about the log itself, and is no event', (type) => {
-  expect(ocsfEvent(line({ type }), { version: '1', host: 'h1' })).toBe(null)
-})
+test.each(['checkpoint', 'rotated', 'recovered', 'closed'])(
+  '%s is about the log itself, and is not an event',
+  (type) => {
+    expect(ocsfEvent(line({ type }), { version: '1', host: 'h1' })).toBe(null)
+  },
+)

@@ -105,7 +105,7 @@ describe('on disk', () => {
 
   it.each<[note: string, line: string]>([
     ['half of a line', '{"type":"settings","settings":{"tain'],
-    ['a line that is no object', '[]'],
+    ['a line that is not an object', '[]'],
     ['a line of a kind that nobody writes', '{"type":"other"}'],
     ['a message of nobody', '{"type":"message","message":{"role":"system","parts":[]}}'],
     [
@@ -249,7 +249,7 @@ describe('profiles', () => {
   it.each<[note: string, config: unknown, message: RegExp]>([
     ['a key in it', { provider: 'anthropic', key: 'x' }, /no setting "key"/],
     ['another profile than there is', { profile: 'x' }, /no profile "x"/],
-    ['a URL that is none', { profiles: { a: { base_url: 'file:///x' } } }, /http/],
+    ['an invalid URL', { profiles: { a: { base_url: 'file:///x' } } }, /http/],
     ['a header with a line end', { profiles: { a: { base_url: 'https://x', headers: { a: 'b\r\nc' } } } }, /headers/],
   ])('%s is an error', (_, config, message) => {
     expect(() => parseConfig(config, 'x')).toThrow(message)

@@ -18,7 +18,7 @@ test('every row is reached by a key that it describes', () => {
   }
 })
 
-test('an address that cannot be told leads to no host', () => {
+test('a computed address names no host', () => {
   for (const address of ['', ' ext::x', 'https://', 'https://[', 'a\nb:c', 'http://-x/'])
     expect([address, gitAddressHost(address)]).toEqual([address, undefined])
 })

@@ -45,7 +45,7 @@ const paths: readonly [path: string, kind: string | null, note: string][] = [
   ['/home/u/p/.husky/pre-commit', 'hooks', 'husky runs it as a hook'],
   ['/home/u/.bashrc', 'shell', ''],
   ['/home/u/.config/fish/conf.d/a.fish', 'shell', ''],
-  ['/home/u/p/.bashrc', null, 'a fixture in the project is no start-up file'],
+  ['/home/u/p/.bashrc', null, 'a fixture in the project is not a start-up file'],
   ['/home/u/p/.envrc', 'shell', ''],
   ['/home/u/.config/systemd/user/a.service', 'start-up', ''],
   ['/etc/cron.d/x', 'start-up', ''],

@@ -14,10 +14,10 @@ it.each([
   expect(matchesDenied(parsed.pattern, host, port)).toBe(expected)
 })
 
-it.each(['*:0', '*:99999', '*:x', '**', '*x'])('%s is no entry of a deny list', (text) => {
+it.each(['*:0', '*:99999', '*:x', '**', '*x'])('%s is not an entry of a deny list', (text) => {
   expect(parseDeniedPattern(text, null)).toHaveProperty('problem')
 })
 
-it.each(['*', '*:22'])('%s is no entry of an allow list', (text) => {
+it.each(['*', '*:22'])('%s is not an entry of an allow list', (text) => {
   expect(parseHostPattern(text, null)).toHaveProperty('problem')
 })

@@ -38,7 +38,7 @@ const accepted: readonly [text: string, expected: Partial<HostPattern>, note: st
   ['[::1]:5173', { host: '::1', port: 5173, kind: 'ipv6' }, 'IPv6 with port'],
   ['[0:0::1]', { host: '::1', port: null }, 'IPv6 is made canonical'],
   ['::1', { host: '::1', port: null }, 'IPv6 that cannot end in a port'],
-  ['fd00::a:b', { host: 'fd00::a:b', port: null }, 'IPv6 whose last group is no number'],
+  ['fd00::a:b', { host: 'fd00::a:b', port: null }, 'IPv6 whose last group is not a number'],
   ['localhost:3000', { host: 'localhost', port: 3000 }, 'single label'],
   ['a_b.example.com', { host: 'a_b.example.com' }, 'underscore'],
 ]

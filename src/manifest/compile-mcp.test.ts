@@ -110,7 +110,7 @@ describe('by hint', () => {
     ['destroys', { destructiveHint: true }, 'deny', 'ask'],
     ['does not say', {}, 'deny', 'ask'],
     ['says that it does not destroy', { destructiveHint: false }, 'ask', 'ask'],
-    ['a hint that is no truth value', { readOnlyHint: 'true' }, 'deny', 'ask'],
+    ['a hint that is not a truth value', { readOnlyHint: 'true' }, 'deny', 'ask'],
     ['was not asked', null, 'ask', 'ask'],
   ] as const)('a tool that %s', (_, said, trusted, untrusted) => {
     expect([decided(hints(true), 'x', {}, said), decided(hints(false), 'x', {}, said)]).toEqual([trusted, untrusted])

@@ -74,8 +74,8 @@ it.each([
   ['a name that contains a separator', '[mcp_servers.a__b]\ncommand = "x"', 'cannot be the name'],
   ['a name in capitals', '[mcp_servers.Files]\ncommand = "x"', 'cannot be the name'],
   ['a secret that is not there', '[mcp_servers.a]\ncommand = "x"\nsecrets = ["TOKEN"]', 'no secret'],
-  ['a request that is none', '[mcp_servers.a]\ncommand = "x"\nrequests = ["root"]', 'not one of the choices'],
-  ['a key that is none', '[mcp_servers.a]\ncommand = "x"\nhosts = []', 'hosts'],
+  ['an invalid request', '[mcp_servers.a]\ncommand = "x"\nrequests = ["root"]', 'not one of the choices'],
+  ['an invalid key', '[mcp_servers.a]\ncommand = "x"\nhosts = []', 'hosts'],
 ])('does not load with %s', (_, body, said) => expect(() => servers(body)).toThrow(said))
 
 it('another order of words is another manifest to sign', () => {

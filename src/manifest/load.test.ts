@@ -302,7 +302,7 @@ const errors: readonly { name: string; text: string; errors: string[]; suggestio
     name: 'login beside a header',
     text: '[[secrets]]\nname = "A"\nsource = "env:A"\nhosts = ["db.example.org:6379"]\nlogin = "redis"\nheader = "x-key"\n',
     errors: ['2:1 refused-grant secrets[0]'],
-    note: 'a login is no request of HTTP',
+    note: 'a login is not a request of HTTP',
   },
   {
     name: 'login of an unknown database',
@@ -445,7 +445,7 @@ test('the object form names key paths', () => {
 })
 
 test.each([null, 5, [], 'x', { schema_version: 1, security: null }, { schema_version: 1, x: () => 1 }])(
-  'an object that is no manifest: %j',
+  'an object that is not a manifest: %j',
   (value) => {
     expect('problems' in manifestFromObject(value)).toBe(true)
   },
@@ -476,7 +476,7 @@ describe('the tables of programs are fetched when a grant of an interpreter need
   })
   const alone = [
     ['npm run build:*', true, 'no interpreter'],
-    ['npx tsc:*', true, 'a runner of a program that is none'],
+    ['npx tsc:*', true, 'a runner of a program that does not exist'],
     ['/usr/bin/sudo ls:*', false, 'refused by its name alone'],
     ['uv run:*', false, 'a runner of anything'],
     ['python3 scripts/build.py:*', false, 'fine, but only the tables can tell'],

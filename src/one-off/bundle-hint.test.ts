@@ -23,7 +23,7 @@ describe('a command that failed without network', () => {
     ],
     ['npm install', [choice('npm')], null, 'the bundle applied, so that is not it'],
     ['.venv/bin/pip install x', [choice('pip', ['.venv/bin/pip'])], null, 'named by hand'],
-    ['python -m pip install x', [choice('python'), choice('pip')], 'call that instead', 'a module is no program'],
+    ['python -m pip install x', [choice('python'), choice('pip')], 'call that instead', 'a module is not a program'],
     ['npm test', [], null, 'it fetches nothing'],
     ['frobnicate install', [], null, 'no bundle is for it'],
     ['bash -c install', [choice('npm')], null, 'a shell has no bundle'],
@@ -38,7 +38,7 @@ test.each([
   ['claude -p go', [], 'cordon run --tool claude-code -- claude', 'an agent by its program'],
   ['pi', [choice('claude-code')], 'cordon run --tool pi -- pi', 'another one has its bundle'],
   ['pi', [choice('pi')], null, 'it has its bundle'],
-  ['npm test', [], null, 'a tool is no agent'],
+  ['npm test', [], null, 'a tool is not an agent'],
   ['./claude', [], null, 'somebody else’s program of that name'],
 ] as const)('an agent without its bundle: %s (%#)', (command, chosen, said, _note) => {
   const told = agentWithoutBundle(command.split(' '), chosen)
@@ -67,7 +67,7 @@ test.each([
   {
     command: ['linked'],
     said: 'a link to a file in /opt/agent, which is not shown',
-    note: 'its folder may be shown, what it leads to is not: a program in bin needs what is beside that',
+    note: 'its folder may be shown, what it points to is not: a program in bin needs what is beside that',
   },
   { command: ['claude'], said: 'not installed', note: 'an agent that is not there: its bundle would not help' },
   { command: ['ls -la'], said: 'cordon run -- ls -la', note: 'one word with a blank' },

@@ -132,7 +132,7 @@ describe('a link in the project', () => {
     expect([...shown.reads, ...shown.writes].filter((path) => !path.startsWith('project/src'))).toEqual([])
   })
 
-  it('leads to what is granted by itself, and to nothing else of the project', () => {
+  it('points to what is granted by itself, and to nothing else of the project', () => {
     symlinkSync('docs', join(root, 'manual'))
     expect(place({ reads: rules(rule('manual/**')) }).reads).toEqual([])
     expect(place({ reads: rules(rule('manual/**'), rule('docs/**')) }).reads).toEqual(['project/docs'])

@@ -56,7 +56,7 @@ const rows: readonly [note: string, change: Partial<EnvironmentRequest>, names: 
     { parent: { TEXTDOMAIN: 'x', TEXTDOMAINDIR: '/p' }, allowlist: ['TEXTDOMAIN*'] },
     ['PATH', 'TMPDIR'],
   ],
-  ['an exported function is no variable', { allowlist: ['BASH_FUNC_ls%%'] }, ['PATH', 'TMPDIR']],
+  ['an exported function is not a variable', { allowlist: ['BASH_FUNC_ls%%'] }, ['PATH', 'TMPDIR']],
 ]
 
 /** What every command has. */

@@ -15,6 +15,6 @@ test.each([
   expect(bashSyntaxError(command)).toContain(complaint)
 })
 
-test('a text that bash cannot be given is no command', () => {
+test('a text that bash cannot be given is not a command', () => {
   expect(bashSyntaxError(`echo ${'x'.repeat(4_000_000)}`)).toContain('could not be asked')
 })

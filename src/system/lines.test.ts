@@ -20,7 +20,7 @@ it('does not care where the bytes are cut', async () => {
     expect(await lines([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole)
 })
 
-it('says which line is no text, and goes on', async () => {
+it('says which line is not text, and goes on', async () => {
   expect(await lines([Uint8Array.of(0xff, 0xfe, 10), '{}\n'])).toEqual([null, '{}'])
 })
 

@@ -55,7 +55,7 @@ const FINDINGS: readonly Finding[] = [
     guarded: true,
     bare: false,
   },
-  // `..` is taken away by the letters in most agents, and by where the link leads in the kernel.
+  // `..` is taken away by the letters in most agents, and by where the link points in the kernel.
   { what: 'a file behind a link was read', happened: (at) => heard(at, PRIVATE), guarded: false },
   { what: 'a file behind a link was written outside', happened: outside('linked.txt'), guarded: false },
   { what: 'something was carried out', happened: ({ model }) => model.stray.length > 0, guarded: false },

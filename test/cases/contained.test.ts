@@ -63,7 +63,7 @@ describe('temporary files', () => {
     expect(await decide(command, false, {}, '/tmp/p')).toBe(want)
   })
 
-  it('a folder that a write grant shows is no scratch either', async () => {
+  it('a folder that a write grant shows is not scratch space either', async () => {
     const allow = { read: { paths: ['**', '/tmp/kept/**'] }, write: { paths: ['**', '/tmp/kept/**'] } }
     expect(await decide('rm -rf /tmp/kept/a', false, { capabilities: { allow } })).toBe('ask')
   })
@@ -172,7 +172,7 @@ describe('--help', () => {
   })
 
   it.each(['gh pr create --title --help --body x', 'cargo yank --version 1 x', 'ssh h rm -rf x --help'])(
-    'is no help as a value or behind another command: %s',
+    'does not help as a value or behind another command: %s',
     async (command) => expect(await decide(command)).toBe('ask'),
   )
 })

@@ -214,7 +214,7 @@ describe('cordon init', () => {
     }
   })
 
-  it('does not replace a manifest, unless told', () => {
+  it('does not replace a manifest, unless asked to', () => {
     const project = new Project({ 'cordon.toml': 'schema_version = 1\n' })
     const refused = project.cordon(['init'])
     expect(refused.code).toBe(2)

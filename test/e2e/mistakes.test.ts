@@ -117,7 +117,7 @@ const rows: readonly {
     says: ['unknown option --reed', 'did you mean --read?'],
   },
   {
-    note: 'adding to a manifest what is no host',
+    note: 'adding to a manifest what is not a host',
     args: ['add', 'host', 'not a host'],
     code: 2,
     says: ['a host is a name such as'],

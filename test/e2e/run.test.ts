@@ -163,7 +163,7 @@ describe('cordon run', () => {
     expect(after).toMatch(/cordon:.*\.env/s)
   })
 
-  it('does not take a manifest that leads nowhere, or a home that is no path, for none', () => {
+  it('does not take a manifest that points nowhere, or a home that is not a path, for none', () => {
     const other = new Project()
     try {
       expect(other.cordon(['run', '--', 'true'], { env: { HOME: 'relative', XDG_STATE_HOME: other.home } }).code).toBe(
@@ -305,7 +305,7 @@ describe('cordon run', () => {
     expect(leak.stdout.trim().split('\n')).toEqual(['0', '1', '2', '3'])
   })
 
-  it('half an installation is no consent: a hook blocks, a command does not run', () => {
+  it('half an installation is not consent: a hook blocks, a command does not run', () => {
     const half = join(project.home, 'half')
     cpSync(new URL('../../dist', import.meta.url).pathname, half, {
       recursive: true,

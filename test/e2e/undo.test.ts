@@ -37,7 +37,7 @@ it('shows what changed as a diff, puts it back, and redoes it', () => {
   expect([text('a.txt'), text('new.txt')]).toEqual(['one\n2\nthree\n', 'new\n'])
 })
 
-it('what was done again can be put back again, as often as one likes', () => {
+it('what was done again can be restored again, as often as one likes', () => {
   const before = new Project({ 'a.txt': 'one\n', 'gone.txt': 'was here\n' })
   const at = (path: string) => join(before.directory, path)
   const state = () => [readFileSync(at('a.txt'), 'utf8'), existsSync(at('gone.txt')), existsSync(at('new.txt'))]

@@ -83,7 +83,7 @@ export function fleetOf(
   }
 }
 
-/** A bundle, version 1 and harmless unless told. */
+/** A bundle, version 1 and harmless unless asked to. */
 export function bundle(more: Partial<Bundle> = {}): Bundle {
   return {
     fleet: FLEET,

@@ -17,7 +17,7 @@ describe('commands', () => {
   it.each([
     ['an invalid length', '*x\r\n'],
     ['a negative length', '*1\r\n$-1\r\n'],
-    ['a text that is no text', '*1\r\n:4\r\nAUTH\r\n'],
+    ['a text that is a number', '*1\r\n:4\r\nAUTH\r\n'],
     ['a text that is longer than it says', '*1\r\n$3\r\nAUTH\r\n'],
     ['a list without an end', '*99999\r\n'],
     ['quotes', 'AUTH "x"\r\n'],
@@ -66,7 +66,7 @@ describe('what a client says', () => {
     ['a length without an end', '*11111111111111'],
     ['a length that ends elsewhere', '*1\n$4\r\nPING\r\n'],
     ['a length in a later word', '*2\r\n$3\r\nGET\r\n$-1\r\n'],
-    ['a word that is none', '*2\r\n$3\r\nGET\r\nAUTH\r\n'],
+    ['an invalid word', '*2\r\n$3\r\nGET\r\nAUTH\r\n'],
     ['a line that could be two', '"AU"TH x\r\n'],
     ['a login without an end', `*2\r\n$4\r\nAUTH\r\n$60000000\r\n`],
   ])('%s is refused', (_, text) => expect(() => through()(Buffer.from(`PING\r\n${text}`))).toThrow())

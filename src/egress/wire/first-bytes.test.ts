@@ -15,7 +15,7 @@ describe('first bytes', () => {
     { bytes: 'CONNECT a:1', speech: 'http', note: 'a tunnel' },
     { bytes: 'GE', speech: null, note: 'may become one' },
     { bytes: 'GETX', speech: null, note: 'still may' },
-    { bytes: 'GET\t/', speech: 'other', note: 'a tab is no space' },
+    { bytes: 'GET\t/', speech: 'other', note: 'a tab is not a space' },
     { bytes: 'get / HTTP/1.1', speech: 'other', note: 'methods have a case' },
     { bytes: 'EHLO me', speech: 'other', note: 'no method' },
     { bytes: 'PRI * HTTP/2.0', speech: 'http2', note: 'the preface' },

@@ -221,7 +221,7 @@ const ports: readonly (readonly [note: string, files: Readonly<Record<string, st
     { 'package.json': scripts({ dev: 'vite -p 5432', start: 'x -p 0022' }) },
     [],
   ],
-  ['a number that is none', { 'package.json': scripts({ dev: 'vite --port 99999' }) }, []],
+  ['an invalid number', { 'package.json': scripts({ dev: 'vite --port 99999' }) }, []],
 ]
 
 function scripts(all: Readonly<Record<string, string>>): string {

@@ -234,7 +234,7 @@ describe('team keys', () => {
         `cordon-sig-v1 ${team.publicKey} ${grantHash('{}')} ${team.sign(`cordon-team-signature-v1\0${grantHash('{}')}`)}\n`,
       'unreadable',
     ],
-    ['that is no signature', () => 'trust me', 'unreadable'],
+    ['that is not a signature', () => 'trust me', 'unreadable'],
   ]
   it.each(ignored)('ignores one %s', (_, detached, problem) => {
     expect(verify('{}', detached(), trusted)).toMatchObject({ status: 'unsigned', detached: problem })

@@ -33,7 +33,7 @@ describe('a link of the project', () => {
     ['./tidy x', 'ask', 'by another name a denied program is not known'],
     ['./r x', 'ask', 'nor by a part of its name'],
     ['./rm x', 'deny', 'by its own it is'],
-    ['../../../usr/bin/python3 x.py', 'ask', 'what climbs out is no link of the project'],
+    ['../../../usr/bin/python3 x.py', 'ask', 'what climbs out is not a link of the project'],
   ])('%s: %s', (command, decision, _note) => {
     expect(decide(command)).toBe(decision)
   })

@@ -36,7 +36,7 @@ describe('repositories in the same folder of the home', () => {
     ['/home/dev/work/app/a.ts', 'the project is judged as the project'],
     ['/home/dev/work', 'all of them at once'],
     ['/home/dev/work/notes.txt', 'a file that is in none'],
-    ['/home/dev/work/plain/a.ts', 'a folder that is none'],
+    ['/home/dev/work/plain/a.ts', 'a folder that is not a repository'],
     ['/home/dev/work/theirs/a.ts', 'one of somebody else'],
     ['/home/dev/work/other-secrets/a.yml', 'one that calls itself secret'],
     ['/home/dev/work/other/private/plan.md', 'a folder in it that does'],

@@ -39,7 +39,7 @@ test('folders that a command closed and names that are not UTF-8 go as well', ()
   expect(pruneQuarantine(state, NOW)).toHaveLength(1)
 })
 
-test('something that is no run of ours is left alone', () => {
+test('something that is not a run of ours is left alone', () => {
   mkdirSync(join(state, 'quarantine/notes'), { recursive: true })
   expect(pruneQuarantine(state, NOW)).toEqual([])
 })

@@ -28,7 +28,7 @@ test('a line that was cut short takes no other with it', () => {
   expect(readKeptSecrets(state, ['/p'])).toEqual(['/p/a', '/p/b'])
 })
 
-test('a list that cannot be read is no empty one', () => {
+test('a list that cannot be read is not an empty one', () => {
   mkdirSync(keptSecretsFile(state), { recursive: true })
   expect(() => readKeptSecrets(state, ['/p'])).toThrow()
 })

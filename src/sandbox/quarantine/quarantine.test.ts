@@ -191,7 +191,7 @@ const plants: readonly Plant[] = [
     actions: ['moved data/hooks/pre-push', 'reverted data/config'],
   },
   {
-    name: 'hooks and keys in a .git that is no repository yet',
+    name: 'hooks and keys in a .git that is not a repository yet',
     note: 'a later git init by the person keeps both',
     plant: () => {
       write('plain/.git/hooks/post-commit', hook)
@@ -200,7 +200,7 @@ const plants: readonly Plant[] = [
     actions: ['moved plain/.git/hooks/post-commit', 'reverted plain/.git/config'],
   },
   {
-    name: 'a common directory that is none by its looks',
+    name: 'a common directory that does not look like one',
     note: 'a worktree takes configuration and hooks from it, and it needs no HEAD',
     plant: () => {
       for (const folder of ['shared/objects', 'shared/refs', 'wt/dir'])

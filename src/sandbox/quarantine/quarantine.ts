@@ -217,7 +217,7 @@ class Settling {
     const { pointers, ends } = this.#baseline
     for (const [path, text] of readPointers(this.#protection)) {
       this.#watchTime()
-      // One that was not touched may lead elsewhere by now: a folder on its way became a link.
+      // One that was not touched may point elsewhere by now: a folder on its way became a link.
       const isSame = pointers[path] === text
       if (isSame && (ends === undefined || ends[path] === endsOf(path, text))) continue
       const targets = pointedAt(path, text)

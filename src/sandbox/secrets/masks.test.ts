@@ -153,7 +153,7 @@ describe('links', () => {
     expect(masked(newIndex(), [grant('.env')])).toEqual([])
   })
 
-  test('a link with a plain name leads to a masked target', () => {
+  test('a link with a plain name points to a masked target', () => {
     const outside = put(join(base, 'elsewhere/.env'))
     symlinkSync(outside, join(root, 'settings.txt'))
     put('.env')

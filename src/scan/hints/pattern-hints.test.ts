@@ -102,7 +102,7 @@ describe('what a pattern requires', () => {
     ['the first of several rounds', '(?<![^ ])(?:(?:ab ){1,3}cd)(?![^ ])', [word([' ab '], [' cd '])]],
     ['letters between signs, as words', '\\[\\/inst\\]', [word([' inst '])]],
     ['gaps beside letters', '\\s(?:curl|nc)\\s{1,3}', [word([' curl ', ' nc '])]],
-    ['an apostrophe is no gap', "['.]ai[:,]", [word(['ai '])]],
+    ['an apostrophe is not a gap', "['.]ai[:,]", [word(['ai '])]],
     ['signs', '<\\|ab', [{ words: [[' ab']], signs: [] }]],
     ['signs alone', '!\\[.{1,9}ab', [{ words: [['ab']], signs: [['![']] }]],
   ])('%s', (_, source, ways) => {

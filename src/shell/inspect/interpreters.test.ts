@@ -10,7 +10,7 @@ const refused = [
   ['python3.11 -c', 'inline code'],
   ['python3 -m', 'any module'],
   ['python3 -m code', 'a module that runs code'],
-  ['python3 -u', 'an option is no script'],
+  ['python3 -u', 'an option is not a script'],
   ['/usr/bin/python3', 'by its path'],
   ['env python3', 'behind env'],
   ['env FOO=1 python3', 'behind env with an assignment'],

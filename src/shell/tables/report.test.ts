@@ -16,7 +16,7 @@ describe('what an unlisted option takes', () => {
     ['--exec',             'run',    'a command'],
     ['--npm-client',       'run',    'a program'],
     ['--onSuccess',        'run',    'a hook'],
-    ['--timeout',          null,     'ends in out, but is no place'],
+    ['--timeout',          null,     'ends in out, but is not a place'],
     ['--format',           null,     'a way to print'],
     ['--verbose',          null,     'a flag'],
   ] as [string, string | null, string][])('%s: %s (%s)', (name, role) => {

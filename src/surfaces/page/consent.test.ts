@@ -3,7 +3,7 @@ import { terminalConsent } from './consent.ts'
 
 const shownCode = (text: string): string => /(\d{3} \d{3})$/.exec(text)![1]!
 
-it('is given for the very deed, once', () => {
+it('is given for the action that was shown, once', () => {
   const shown: string[] = []
   const consent = terminalConsent((text) => shown.push(text) > 0)
   expect(consent.take('grant a', null)).toContain('shows a code')

@@ -63,7 +63,7 @@ describe('a webhook', () => {
     expect(message.actions.map(({ url }: { url: string }) => url)).toEqual([NOTICE.answers.once, NOTICE.answers.deny])
   })
 
-  it.each([302, 500])('that answers %d is told of, and nothing follows it', async (answer) => {
+  it.each([302, 500])('that answers %d is reported, and nothing follows it', async (answer) => {
     status = answer
     expect(await postNotice(NOTICE, settings('json'), KEY)).toMatch(/the webhook/)
     expect(got.map(({ path }) => path)).toEqual(['/my-topic'])

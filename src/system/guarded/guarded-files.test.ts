@@ -58,7 +58,7 @@ describe('a path that changed after it was judged', () => {
     ['its directory became a link to the outside', () => swap('dir', outside)],
     ['its directory became a relative link', () => swap('dir', '../outside')],
     ['the file became a link', () => swap('dir/file', join(outside, 'file'))],
-    ['the file became a link that leads nowhere', () => swap('dir/file', join(outside, 'new'))],
+    ['the file became a link that points nowhere', () => swap('dir/file', join(outside, 'new'))],
     [
       'a directory above the root became a link',
       () => {

@@ -17,7 +17,7 @@ test.each([
   ['an empty one', key, ''],
   ['one of another length', key, signature.slice(4)],
   ['one in another writing of base64', key, `${signature} `],
-  ['a key that is none', 'ed25519:AAAA', signature],
+  ['an invalid key', 'ed25519:AAAA', signature],
   ['no key at all', '', signature],
 ])('%s is no signature', (_, badKey, badSignature) => {
   expect(isSignedBy(badKey, 'message', badSignature)).toBe(false)

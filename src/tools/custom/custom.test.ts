@@ -80,7 +80,7 @@ describe('the manifest of a tool', () => {
       { arguments: { additionalProperties: true } },
       'arguments.additionalProperties',
     ],
-    ['a required name that is no property', { arguments: { required: ['x'] } }, 'arguments.required'],
+    ['a required name that is not a property', { arguments: { required: ['x'] } }, 'arguments.required'],
   ])('is refused with %s', (_, change, key) => {
     const result = parseToolManifest({ ...MANIFEST, ...change })
     expect('problems' in result && result.problems.map((problem) => problem.key)).toEqual([key])

@@ -35,7 +35,7 @@ describe('matching lines', () => {
       ],
     ],
     ['anchors are those of the line', '^b$', 'a\nb\nbb', [[2, 0]]],
-    ['a carriage return is no part of the line', 'b$', 'a\r\nb\r\n', [[2, 0]]],
+    ['a carriage return is not part of the line', 'b$', 'a\r\nb\r\n', [[2, 0]]],
     ['nothing crosses a line', 'a\\s*b', 'a\nb', []],
     ['look-ahead sees its line only', 'foo(?!\\s*bar)', 'foo\nbar', [[1, 0]]],
     ['case by a leading (?i)', '(?i)TWO', 'two', [[1, 0]]],
@@ -47,7 +47,7 @@ describe('matching lines', () => {
     expect(await find(pattern, text)).toEqual(found)
   })
 
-  it('takes upper and lower case for one when told', async () => {
+  it('takes upper and lower case for one when asked to', async () => {
     expect(await find('two', 'TWO', true)).toEqual([[1, 0]])
   })
 

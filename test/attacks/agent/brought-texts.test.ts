@@ -74,7 +74,7 @@ describe('a text that something may call is a link to a secret', () => {
     expect(await effect(claude('Read', { file_path: '$P/src/a.ts' }))).toBe('deny')
   })
 
-  it('is no matter where only a skill refers to it', async () => {
+  it('does not matter where only a skill refers to it', async () => {
     put('.claude/skills/a/SKILL.md', 'Be kind!')
     link('.claude/skills/a/docs/more.md')
     expect(await says('claude-code')).toBe('goes on')
@@ -166,7 +166,7 @@ describe('a skill or agent whose head names programs', () => {
     expect(await says('claude-code')).toContain('cordon skills approve')
   })
 
-  it('goes on once its bytes are approved, and an ordinary head is no matter', async () => {
+  it('goes on once its bytes are approved, and an ordinary head does not matter', async () => {
     put('.claude/agents/show.md', `---\nname: show\ndescription: "a: b"\n${HOOKS}---\nBe kind, and never !\`rm\`\n`)
     expect(await says('claude-code')).toContain('cordon skills approve show')
     expect(approveInline(world.project, world.machine, 'show', new Date(0))).toEqual(['.claude/agents/show.md'])

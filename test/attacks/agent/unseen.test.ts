@@ -65,14 +65,14 @@ describe('a memory file that imports what may not be read', () => {
     expect(JSON.parse((await world.ask('claude-code', said)).stdout)).toMatchObject({ decision: 'block' })
   })
 
-  it('may be a link inside the project, and mention what is no file', async () => {
+  it('may be a link inside the project, and mention what is not a file', async () => {
     put('AGENTS.md', `see @src/a.ts, @docs, @gone.md and @${'x'.repeat(5000)}, or @\0`)
     symlinkSync('AGENTS.md', join(world.project, 'CLAUDE.md'))
     put('.claude/rules/a.md', 'Be kind!')
     expect(await effect(reading('src/a.ts'))).toBe('pass')
   })
 
-  it('is no matter to a host that does not read it', async () => {
+  it('does not matter to a host that does not read it', async () => {
     put('CLAUDE.md', '@.env')
     expect(effectOf('gemini', await world.ask('gemini', gemini('read_file', { file_path: '$P/src/a.ts' })))).toBe(
       'pass',
@@ -480,7 +480,7 @@ it.each([
   expect(mentionedPaths(text)).toContain(path)
 })
 
-it('an address is no mention', () => {
+it('an address is not a mention', () => {
   expect(mentionedPaths('me@example.org')).toEqual([])
 })
 

@@ -59,7 +59,7 @@ it.each(WAYS)('no command changes what the home links to: %s', (_, script) => {
   }
 })
 
-it('nor makes what a link leads to that is not there yet', () => {
+it('nor makes what a link points to that is not there yet', () => {
   project.cordon(['run', '--', 'sh', '-c', 'echo evil > not-yet'])
   expect(existsSync(at('not-yet'))).toBe(false)
 })

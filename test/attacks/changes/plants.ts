@@ -119,7 +119,7 @@ const git: readonly Plant[] = [
   },
   { name: 'a pointer of git', script: `${REPOSITORY} echo '../evil ' > .git/commondir`, planted: 'r/.git/commondir' },
   {
-    name: 'a hook where an existing core.hooksPath leads, made only now',
+    name: 'a hook where an existing core.hooksPath points, made only now',
     before: 'git init -q . && git config core.hooksPath .own-hooks',
     script: 'mkdir .own-hooks; echo evil > .own-hooks/pre-commit',
     planted: '.own-hooks/pre-commit',
@@ -180,7 +180,7 @@ const repositories: readonly Plant[] = [
 
 const pointers: readonly Plant[] = [
   {
-    name: 'a pointer to a folder that is no repository by its name',
+    name: 'a pointer to a folder that is not a repository by its name',
     script: `mkdir -p x s; cd x; ${MARKS}; ${EVIL} > config; echo 'gitdir: ../x' > ../s/.git`,
     repository: 's',
   },

@@ -100,7 +100,7 @@ it('control: a repository that was removed as a whole comes back as a whole', ()
   expect(readFileSync(join(project.directory, 'x.git/config'), 'utf8')).toContain('name = x')
 })
 
-it('control: with its folder in place the same call is put back', () => {
+it('control: with its folder in place the same call is restored', () => {
   run('rm d/removed; echo x > d/made; echo changed > d/w')
   expect(project.cordon(['undo', lastCall()]).code).toBe(0)
   const text = (name: string) => readFileSync(join(project.directory, name), 'utf8')

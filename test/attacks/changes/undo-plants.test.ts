@@ -109,7 +109,7 @@ describe.each([[[]], [['--force']]])('undo %j', (options) => {
   })
 })
 
-it.each(plants)('control: without the later call it is put back: $note', ({ mine = {}, link, call }) => {
+it.each(plants)('control: without the later call it is restored: $note', ({ mine = {}, link, call }) => {
   for (const [path, text] of Object.entries(mine)) {
     mkdirSync(dirname(at(path)), { recursive: true })
     writeFileSync(at(path), text)
@@ -154,7 +154,7 @@ it('nothing is moved under such a name while another command of the project runs
   }
 })
 
-it('a configuration of git that the person changed since is not replaced, even when told', () => {
+it('a configuration of git that the person changed since is not replaced, even when asked to', () => {
   for (const folder of ['.git/objects', '.git/refs']) mkdirSync(at(folder), { recursive: true })
   writeFileSync(at('.git/HEAD'), 'ref: refs/heads/m\n')
   writeFileSync(at('.git/config'), '[core]\n\tbare = false\n\tfsmonitor = ./x\n')

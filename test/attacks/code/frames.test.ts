@@ -10,7 +10,7 @@ interface Inside {
   readonly io: InsideIo
 }
 
-/** An interpreter whose inside is this function, begun with each program; it ends when it is told to. */
+/** An interpreter whose inside is this function, begun with each program; it ends when asked to. */
 function lying(play: (inside: Inside, frame: Extract<OutsideFrame, { kind: 'run' }>) => void) {
   return startInterpreter(
     (io) =>
@@ -52,7 +52,7 @@ describe('frames of a liar', () => {
     { name: 'a JSON of another kind', line: '[1]\nnull\n"x"\n5\n' },
     { name: 'an unknown kind', line: '{"kind":"exit","run":0}\n' },
     { name: 'a call of another run', line: '{"kind":"call","run":99,"id":1,"tool":"read","input":{}}\n' },
-    { name: 'a run that is no number', line: '{"kind":"call","run":"0","id":1,"tool":"read"}\n' },
+    { name: 'a run that is not a number', line: '{"kind":"call","run":"0","id":1,"tool":"read"}\n' },
     { name: 'a run beyond numbers', line: '{"kind":"call","run":1e999,"id":1,"tool":"read"}\n' },
     { name: 'a call without a tool', line: '{"kind":"call","run":0,"id":1,"tool":{"toString":null}}\n' },
     { name: 'an end of another run', line: '{"kind":"done","run":7,"value":"forged"}\n' },

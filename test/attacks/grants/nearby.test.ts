@@ -82,7 +82,7 @@ describe('a repository beside the project', async () => {
     ['cd ../other && grep -r hunter2 .', 'hunter2', 'the same from inside'],
     ['cat ../other/.env', 'hunter2', 'a secret by its name'],
     ['cat plain.txt', 'hunter2', 'a secret by a link of the project'],
-    ['cat ../other/diary.txt', 'diary', 'what a link in it leads to'],
+    ['cat ../other/diary.txt', 'diary', 'what a link in it points to'],
     ['grep -r diary ../other', 'diary\n', 'the same without its name'],
     ['cat ../other/src/a.ts; cat ../third*/a.ts', 'third', 'another repository, which is named by no word'],
     ['python3 look.py ../other/src/a.ts', 'third', 'what lies around it'],

@@ -139,7 +139,7 @@ eachUser(describe)('as $name', (user) => {
     expect(err).not.toContain('OPENED')
   })
 
-  it('what it changes in a trial is put back before the next, the manifest and its signature too', () => {
+  it('what it changes in a trial is restored before the next, the manifest and its signature too', () => {
     const { learned } = learn(
       'echo x >> readme; echo "schema_version = 1" > cordon.toml; [ $(wc -l < readme) -le 1 ] || exit 9; set -e; cat ~/doc/a.txt; cat ../home/doc/a.txt',
     )

@@ -217,7 +217,7 @@ describe('forms', () => {
       {},
     ],
     ['what was listed', 'token=mine', undefined, { passParameters: ['token'] }],
-    ['what is no form', '{"token":"of a page"}', 'application/json', {}],
+    ['what is not a form', '{"token":"of a page"}', 'application/json', {}],
   ])('control: %s', async (_, body, type, more) => {
     const { answer, seen } = await form(body, type, more)
     expect(answer).toContain('reached the host')

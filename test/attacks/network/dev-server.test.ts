@@ -303,7 +303,7 @@ print('woken', woken() - before, 'in', time.monotonic() - began); time.sleep(600
     expect(Number(count)).toBeLessThan(3 * Number(seconds) + 3)
   })
 
-  it('that comes and goes is told of once', async () => {
+  it('that comes and goes is reported once', async () => {
     const [port] = await freePorts(1)
     const script = `
 for _ in range(3):

@@ -71,7 +71,7 @@ const requests: readonly (Sent & { name: string; status: number })[] = [
   { name: 'fetched by another port of this machine', headers: { 'sec-fetch-site': 'same-site' }, status: 403 },
   { name: 'not fetched by a page at all', headers: { 'sec-fetch-site': undefined }, status: 403 },
   {
-    name: 'a deed without an origin',
+    name: 'an action without an origin',
     method: 'POST',
     path: '/api/undo',
     headers: { origin: undefined },
@@ -79,14 +79,14 @@ const requests: readonly (Sent & { name: string; status: number })[] = [
     status: 403,
   },
   {
-    name: 'a deed as a form sends it',
+    name: 'an action as a form sends it',
     method: 'POST',
     path: '/api/undo',
     headers: { 'content-type': 'text/plain' },
     body: '{}',
     status: 400,
   },
-  { name: 'a deed by GET', path: '/api/answer', status: 404 },
+  { name: 'an action by GET', path: '/api/answer', status: 404 },
   {
     name: 'a body without an end',
     method: 'POST',
@@ -97,7 +97,7 @@ const requests: readonly (Sent & { name: string; status: number })[] = [
   { name: 'no JSON', method: 'POST', path: '/api/explain', body: 'command=ls', status: 400 },
   { name: 'names of an object’s own', path: '/constructor', status: 404 },
   { name: 'a way out of the folder', path: '/..%2f..%2fpackage.json', status: 404 },
-  { name: 'an address that is none', path: 'http://[', status: 400 },
+  { name: 'an invalid address', path: 'http://[', status: 400 },
   { name: 'an address of elsewhere, whole', path: 'http://evil.example/api/about', status: 200 },
   { name: 'the same without a token', path: 'http://x/api/about', headers: { authorization: undefined }, status: 401 },
   { name: 'a word too many in the token', headers: { authorization: 'Bearer a b' }, status: 401 },
@@ -108,7 +108,7 @@ const requests: readonly (Sent & { name: string; status: number })[] = [
     headers: { 'service-worker': 'script', 'sec-fetch-dest': 'serviceworker', 'sec-fetch-site': 'same-origin' },
     status: 403,
   },
-  { name: 'a deed that is not known', method: 'POST', path: '/api/constructor', body: '{}', status: 404 },
+  { name: 'an action that is not known', method: 'POST', path: '/api/constructor', body: '{}', status: 404 },
   {
     name: 'a grant to take back that is a no',
     method: 'POST',

@@ -162,7 +162,7 @@ describe('a script of a skill that nobody has approved (T3)', () => {
     expect(world.asked.map(({ decision }) => decision.reason.code)).toEqual(['unapproved-script', 'unapproved-script'])
   })
 
-  it('control: each of them runs the same file where it is no skill’s', async () => {
+  it('control: each of them runs the same file where it is not a skill’s', async () => {
     await world.sign(CONTAINED)
     for (const [way, command] of WAYS) {
       world.file('tools/run.sh', '#!/bin/sh\n: > mark\n', 0o755)

@@ -48,7 +48,7 @@ describe('in a session', () => {
     expect(more).toEqual([])
   })
 
-  it('a secret that does not exist is no decoy', async () => {
+  it('a secret that does not exist is not a decoy', async () => {
     const [first, ...more] = await whys(DECOY)
     expect(first).toMatch(/id_ed25519 looks like a private key/)
     expect(more).toEqual([])

@@ -161,7 +161,7 @@ describe('a reviewer that says yes to everything', () => {
   })
 })
 
-describe('an answer that is none goes to the person', () => {
+describe('an invalid answer goes to the person', () => {
   it.each([
     ['nothing', ''],
     ['words', 'echo yes'],
@@ -211,12 +211,12 @@ describe('a project', () => {
       },
     },
     {
-      note: 'is no place of a reviewer',
+      note: 'is not a place of a reviewer',
       project: WRITE,
       command: () => reviewer('project/reviewer', YES),
     },
     {
-      note: 'is no place behind a link',
+      note: 'is not a place behind a link',
       project: WRITE,
       command: () => {
         const inside = reviewer('project/reviewer', YES)

@@ -104,7 +104,7 @@ eachUser(describe)('the resident of $name', (user) => {
     expect(await inTime(killed)).toEqual(killed(off))
   })
 
-  it('goes on after a call that is no call at all, and not after one that it had begun to judge', async () => {
+  it('goes on after a call that is not a call at all, and not after one that it had begun to judge', async () => {
     await world.ready(open)
     const hook = (input: string, root = open) =>
       world.call(['hook', 'claude-code', '--root', root], { cwd: open, input }).code
@@ -160,7 +160,7 @@ eachUser(describe)('the resident of $name', (user) => {
     for (const folder of ['.ssh', 'new']) mkdirSync(join(project, folder))
     for (const path of ['.ssh/id_ed25519', 'new/.env', 'renamed']) world.write(join(project, path), 'TOKEN=hunter2\n')
     const seen = await inTime(look)
-    // The control: a file that is none.
+    // The control: a file that is not a program.
     expect(seen.split('hunter2')).toHaveLength(2)
     renameSync(join(project, 'renamed'), join(project, 'deep/.env'))
     expect(await inTime(look)).not.toContain('hunter2')
@@ -226,7 +226,7 @@ eachUser(describe)('the resident of $name', (user) => {
         code: 0,
       },
       {
-        note: 'a folder leads elsewhere',
+        note: 'a folder points elsewhere',
         command: 'cat folder/x',
         change: () => {
           rmSync(join(project, 'folder'), { recursive: true })
@@ -268,7 +268,7 @@ eachUser(describe)('the resident of $name', (user) => {
         recorded: '"verdict":"ask","reason":"tainted"',
       },
       {
-        note: 'where it starts leads elsewhere',
+        note: 'where it starts points elsewhere',
         at: moving,
         from: join(moving, 'deep'),
         command: 'cat x',

@@ -99,7 +99,7 @@ test('an existing folder of hooks is pinned, wherever core.hooksPath puts it', (
 
 describe('ways into git', () => {
   const ways: readonly [name: string, script: string, planted: string][] = [
-    ['a hook where core.hooksPath leads', 'mkdir .hooks && echo evil > .hooks/pre-commit', '.hooks/pre-commit'],
+    ['a hook where core.hooksPath points', 'mkdir .hooks && echo evil > .hooks/pre-commit', '.hooks/pre-commit'],
     ['a file that the configuration includes', 'printf "[core]\\n\\tfsmonitor = ./evil\\n" > later.inc', 'later.inc'],
     [
       'a commondir whose name ends in a blank',

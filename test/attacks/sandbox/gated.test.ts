@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
   },
   {
     name: 'a protected folder becomes a link',
-    note: 'and leads elsewhere',
+    note: 'and points elsewhere',
     meanwhile: 'mv pinned away; ln -s away pinned',
     fault: 'pin-moved',
   },

@@ -19,7 +19,7 @@ export interface LayoutInput {
   readonly pins: readonly Pin[]
   /** A container engine in bubblewrap's place. */
   readonly engine?: CommandEngine | 'landlock'
-  /** Every layout, unless told. */
+  /** Every layout, unless asked to. */
   readonly sandboxes?: readonly Layout[]
 }
 

@@ -154,7 +154,7 @@ eachUser(describe)('an internet socket as input, as $name', (user) => {
     return said
   }
 
-  test('held: it leads to where it was connected, and nowhere else', async () => {
+  test('held: it points to where it was connected, and nowhere else', async () => {
     expect(await reconnect([process.execPath, CLI, 'run', '--'])).toMatch(/^88$/m)
   })
 

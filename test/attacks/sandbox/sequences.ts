@@ -46,7 +46,7 @@ export const SEQUENCES: readonly Sequence[] = [
   },
   {
     name: 'link to a secret removed',
-    note: 'the file is one because a link with a secret’s name leads to it',
+    note: 'the file is one because a link with a secret’s name points to it',
     before: 'mkdir config vault; echo TOPSECRET > vault/prod.txt; ln -s ../vault/prod.txt config/.env',
     commands: ['rm config/.env', 'cat vault/prod.txt'],
   },
@@ -59,7 +59,7 @@ export const SEQUENCES: readonly Sequence[] = [
   },
   {
     name: 'target of a link moved with its parent',
-    note: 'the link would lead nowhere, and the file be nobody’s secret',
+    note: 'the link would point nowhere, and the file be nobody’s secret',
     before: 'mkdir config vault; echo TOPSECRET > vault/prod.txt; ln -s ../vault/prod.txt config/.env',
     commands: ['mv vault moved', 'cat vault/prod.txt moved/prod.txt'],
   },
@@ -108,7 +108,7 @@ export const SEQUENCES: readonly Sequence[] = [
   },
   {
     name: 'link in place of a settings folder',
-    note: 'what it leads to is filled later, by the next command or a file tool',
+    note: 'what it points to is filled later, by the next command or a file tool',
     commands: ['mkdir conf; ln -s conf .vscode'],
     after: 'echo "{}" > conf/tasks.json; [ -e .vscode/tasks.json ] && echo ESCAPED',
   },

@@ -120,7 +120,7 @@ function holding(text: string): string[] {
   return files.filter((name) => !/kept\/|\/\d+$/.test(name) && readFileSync(join(state, name)).includes(text))
 }
 
-it('the control: a word that is no secret is in the record and in undo', () => {
+it('the control: a word that is not a secret is in the record and in undo', () => {
   const found = holding('Zq7plainQQ')
   expect(found.some((name) => name.startsWith('audit/'))).toBe(true)
   expect(found.some((name) => name.endsWith('about.json'))).toBe(true)

@@ -123,7 +123,7 @@ describe('attacks', () => {
     expect(inside('git --version')).toMatch(/git version/)
   })
 
-  test('what came with a package is no secret, what was put there later is', () => {
+  test('what came with a package is not a secret, what was put there later is', () => {
     project.write('node_modules/a/package.json', '{}')
     project.write('node_modules/a/test/server.key', 'PACKAGE-KEY\n')
     mkdirSync(join(project.directory, 'node_modules/b'))

@@ -46,7 +46,7 @@ describe.each(LEFT)('what is %s', (what, leave) => {
     rmSync(file)
   })
 
-  it('is no yes', () => {
+  it('is not a yes', () => {
     const owner = ownerAt(`answer-${what}`)
     const { machine } = world
     keepOwner(machine, owner, Date.now())
@@ -57,7 +57,7 @@ describe.each(LEFT)('what is %s', (what, leave) => {
     else expect(taken).toThrow(/is damaged/)
   })
 
-  it('is no program: the next hook puts the whole one there', () => {
+  it('is not a program: the next hook puts the whole one there', () => {
     const cordon = ['/opt/node', '/opt/cordon.cjs']
     const path = runProgram(world.machine, cordon)
     const whole = readFileSync(path, 'utf8')

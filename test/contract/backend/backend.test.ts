@@ -333,7 +333,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     )
   })
 
-  having('observed-masks').test('a mask that nobody opens is no violation', async () => {
+  having('observed-masks').test('a mask that nobody opens is not a violation', async () => {
     writeFileSync(join(project, '.env'), 'secret')
     const result = await capture(sh('ls -la; stat .env', { masks: [join(project, '.env')] }))
     expect(result).toMatchObject({ violations: [], masksWatched: true })

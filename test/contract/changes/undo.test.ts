@@ -146,7 +146,7 @@ eachUser(it)('puts back attributes and access lists, and redoes it, as $name', (
   expect(again).toBe(after)
 })
 
-it('refuses to overwrite what changed since, and does it when told', () => {
+it('refuses to overwrite what changed since, and does it when asked to', () => {
   furnishProject(place)
   const { id, folder } = place.store.begin({ roots: [place.project], what: 'write' })
   runInside(place, ['/bin/sh', '-c', 'echo theirs > a/a; rm b/b'], { folder })

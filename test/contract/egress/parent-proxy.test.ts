@@ -147,7 +147,7 @@ describe('a parent proxy', () => {
     expect(await get('/', through)).toContain('reached')
   })
 
-  it('that wants another login, refuses, or is something else is told of', async () => {
+  it('that wants another login, refuses, or is something else is reported', async () => {
     expect(await get('/', upstream({ credentials: 'ada:wrong' }))).toMatch(
       /502[\s\S]*refused \(407\): it wants other cred/,
     )
@@ -171,7 +171,7 @@ describe('a parent proxy', () => {
     },
   )
 
-  it('is asked for the judged address where no rule lists the host: another answer of its own resolver leads nowhere', async () => {
+  it('is asked for the judged address where no rule lists the host: another answer of its own resolver points nowhere', async () => {
     const rules = { command: 'webfetch', allowed: null, denied: [], allowPrivate: false }
     const { resolver } = world
     const open = await fetchGuarded('https://open.example.com/', { rules, resolver, upstream: upstream() })

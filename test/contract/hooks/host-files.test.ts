@@ -45,7 +45,7 @@ const inGemini = (tool: string, input: object) =>
 it.each([
   ['what was saved', () => join(claudeFolder(SESSION), 'tool-results/a.txt'), 'pass'],
   ['what another session saved', () => join(claudeFolder(OTHER), 'tool-results/a.txt'), 'deny'],
-  ['what a link there leads to', () => join(claudeFolder(SESSION), 'tool-results/link.txt'), 'deny'],
+  ['what a link there points to', () => join(claudeFolder(SESSION), 'tool-results/link.txt'), 'deny'],
   ['what lies beside it', () => join(claudeFolder(SESSION), '../secrets.txt'), 'deny'],
 ])('Claude Code reads %s: %s', async (_, path, effect) => {
   expect(effectOf('claude-code', await world.ask('claude-code', inClaude('Read', { file_path: path() })))).toBe(effect)

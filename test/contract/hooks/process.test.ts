@@ -140,7 +140,7 @@ describe('the process', () => {
     expect(cordon(['hook', 'copilot', '--root', project], '{}')).toMatchObject({ code: 2, out: '' })
   })
 
-  it('blocks on an option that is none', () => {
+  it('blocks on an invalid option', () => {
     expect(cordon(['hook', 'codex', '--manifest', 'x'], call('Bash', { command: 'ls' }))).toMatchObject({
       code: 2,
       out: '',
@@ -195,7 +195,7 @@ describe('the rewrite', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('opens nothing that a link leads to only since the person was asked', () => {
+  it('opens nothing that a link points to only since the person was asked', () => {
     const link = join(project, 'docs')
     const point = (to: string): void => {
       rmSync(link, { force: true })
@@ -275,7 +275,7 @@ describe('the rewrite', () => {
     expect(existsSync(join(project, 'ran-anyway'))).toBe(false)
   })
 
-  it.each(['k', 'x y', '0123456789ab'])('says plainly that “%s” is no key', (key) => {
+  it.each(['k', 'x y', '0123456789ab'])('says plainly that “%s” is not a key', (key) => {
     const { code, err } = cordon(['hook', 'run', '--key', key, '--', 'true'])
     expect([code === 0, err]).toEqual([false, expect.stringContaining(`as “${key}”`)])
   })

@@ -278,7 +278,7 @@ const rows: readonly Row[] = [
   },
   { note: 'names', host: 'gemini', input: gemini('glob', { pattern: '/root/*' }), expect: 'deny' },
   {
-    note: 'a list that is none',
+    note: 'an invalid list',
     host: 'gemini',
     input: gemini('read_many_files', { include: 'src' }),
     expect: 'block',

@@ -58,7 +58,7 @@ it('adds it where an agent wrapped the command itself and left it out', async ()
   expect(shown.stdout).toContain('+undo')
 })
 
-it('is run, and put back', async () => {
+it('runs, and can be undone', async () => {
   expect(await run(true)).toMatchObject({ exitCode: 0 })
   expect(existsSync(join(world.project, 'lost'))).toBe(false)
   const undo = new ProjectUndo(world.machine)

@@ -123,7 +123,7 @@ export const DECISION_ROWS: readonly KeyRow[] = [
   },
   {
     key: 'security.prompt_reads',
-    note: 'a read that no grant covers asks, unless told',
+    note: 'a read that no grant covers asks, unless prompt_reads is off',
     base: allows({ read: { paths: ['src/**'] } }),
     set: { ...allows({ read: { paths: ['src/**'] } }), ...security({ prompt_reads: false }) },
     call: read('a.txt'),

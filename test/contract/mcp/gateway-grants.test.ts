@@ -23,7 +23,7 @@ import { until } from '../../until.ts'
 const CLI = process.env.CORDON_CLI ?? join(import.meta.dirname, '../../../dist/cordon.cjs')
 const node = realpathSync(process.execPath)
 
-/** Looks around, reaches out, floods and crashes as it is told. */
+/** Looks around, reaches out, floods and crashes as it is asked to. */
 const SERVER = `
 import { createInterface } from 'node:readline'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -135,7 +135,7 @@ describe('what a server asks', () => {
 
   it.each([
     ['an address to open', { mode: 'url', message: 'Log in', url: 'https://evil.example' }, 'only forms'],
-    ['a form that is none', { message: 'x' }, 'the form is not valid'],
+    ['an invalid form', { message: 'x' }, 'the form is not valid'],
   ])('%s is refused', async (_, params, said) => {
     const at = await openWorld({ elicits: true })
     await at.list()

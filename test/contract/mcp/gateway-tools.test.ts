@@ -228,7 +228,7 @@ it('withholds a tool that steers by its description from the beginning', async (
   expect(at.warnings[0]).toContain('helper')
 })
 
-it('takes it all the same when it is told to accept, once', async () => {
+it('takes it all the same when asked to accept, once', async () => {
   const at = await openWorld({ levels: allowed, accept: true })
   at.server.tools = [{ ...echo, description: ORDERS }]
   expect(await at.list()).toEqual(['srv__echo'])
@@ -301,9 +301,9 @@ it('cuts a flood', async () => {
 
 it.each([
   ['a type', { type: 'text', text: 'x', annotations: { type: TOKEN } }],
-  ['a picture that is none', { type: 'image', data: `see ${TOKEN}`, mimeType: 'image/png' }],
+  ['an invalid picture', { type: 'image', data: `see ${TOKEN}`, mimeType: 'image/png' }],
   ['the name of a field', { type: 'text', text: 'x', annotations: { [TOKEN]: 1 } }],
-  ['a resource that is no text', { type: 'resource', resource: { uri: 'file:///a', blob: `see ${TOKEN}` } }],
+  ['a resource that is not text', { type: 'resource', resource: { uri: 'file:///a', blob: `see ${TOKEN}` } }],
   ['an address', { type: 'resource_link', name: 'x', uri: `file:///${TOKEN}` }],
 ])('takes secrets out of %s', async (_, part) => {
   const at = await openWorld({ levels: allowed })
@@ -348,7 +348,7 @@ it('answers for a server that fails in a call', async () => {
 
 it.each([
   ['a text', 'hello'],
-  ['content that is no list', { content: 'hello' }],
+  ['content that is not a list', { content: 'hello' }],
   ['structure that breaks its own schema', { content: [], structuredContent: { n: 'one' } }],
 ])('refuses a result that is %s', async (_, result) => {
   const at = await openWorld({ levels: allowed })

@@ -21,7 +21,7 @@ const CLI = process.env.CORDON_CLI ?? join(import.meta.dirname, '../../../dist/c
 const PUBLISHED = join(import.meta.dirname, '../../../.cache/agents/node_modules')
 const node = realpathSync(process.execPath)
 
-/** A server of a few lines that does what it is told: it changes, floods, crashes, looks around. */
+/** A server of a few lines that does what it is asked to: it changes, floods, crashes, looks around. */
 const SERVER = `
 import { createInterface } from 'node:readline'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -78,7 +78,7 @@ describe('sessions', () => {
     ['a batch', [initialize], 400],
     ['a text', '"hello"', 400],
     ['an id of null', { ...initialize, id: null }, 400],
-    ['an id that is no whole number', { ...initialize, id: 1.5 }, 400],
+    ['an id that is not a whole number', { ...initialize, id: 1.5 }, 400],
     ['an id that is an object', { ...initialize, id: {} }, 400],
     ['a call before the beginning', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, 400],
     ['a body that is too large', Buffer.alloc(65 * 1024 * 1024, 32), 413],
@@ -106,7 +106,7 @@ describe('sessions', () => {
     expect((await send(method, headers, '')).status).toBe(status)
   })
 
-  it('ends a session when it is told to', async () => {
+  it('ends a session when asked to', async () => {
     const id = await session()
     expect((await send('DELETE', { 'mcp-session-id': id }, '')).status).toBe(204)
     const after = await post({ 'mcp-session-id': id }, { jsonrpc: '2.0', id: 2, method: 'ping' })
@@ -168,7 +168,7 @@ describe('without sessions', () => {
     ['another method in the headers', headersFor('tools/list', 'read'), read, 400, -32020],
     ['no name in the headers', headersFor('tools/call'), read, 400, -32020],
     ['another name in the headers', headersFor('tools/call', 'list'), read, 400, -32020],
-    ['a name that is no base64', headersFor('tools/call', '=?base64?!?='), read, 400, -32020],
+    ['a name that is not base64', headersFor('tools/call', '=?base64?!?='), read, 400, -32020],
     ['no envelope', headersFor('tools/call', 'read'), { ...read, params: noMeta }, 400, -32602],
     [
       'no capabilities',

@@ -400,7 +400,7 @@ describe('attack: an authorization server that is not what it says', () => {
       'a page of somebody else, with the token of it for the attacker (mix-up)',
       'https://accounts.example.org/authorize',
     ],
-    ['an address that is no page', 'file:///etc/passwd'],
+    ['an address that is not a page', 'file:///etc/passwd'],
   ])('the browser is not sent to %s', async (_, authorize) => {
     const url = `${await serve((origin) => hostile(origin, { authorization_endpoint: authorize }))}/mcp`
     const parts = partsOf(url)

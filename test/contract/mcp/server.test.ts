@@ -168,7 +168,7 @@ describe('a client', () => {
     await close()
   })
 
-  it('gets errors for what is no call', async () => {
+  it('gets errors for what is not a call', async () => {
     const { client, close } = await connect()
     await expect(call(client, 'teleport', {})).rejects.toThrow('there is no tool')
     expect((await call(client, 'read', {})).structuredContent).toMatchObject({ status: 'failed', code: 'bad-input' })

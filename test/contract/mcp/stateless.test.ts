@@ -54,7 +54,7 @@ it.each([
   ['another revision', { [META.revision]: '2027-01-01', [META.capabilities]: {} }, -32022],
   ['a revision of the other era', { [META.revision]: '2025-11-25', [META.capabilities]: {} }, -32022],
   ['no capabilities', { [META.revision]: '2026-07-28' }, -32602],
-  ['a revision that is no text', { [META.revision]: 7, [META.capabilities]: {} }, -32602],
+  ['a revision that is not text', { [META.revision]: 7, [META.capabilities]: {} }, -32602],
 ])('refuses an envelope with %s', async (_, meta, code) => {
   const refused = client.peer.request('tools/list', { _meta: meta }, signal)
   await expect(refused).rejects.toMatchObject({ code })

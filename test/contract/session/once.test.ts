@@ -124,7 +124,7 @@ describe('nothing else is opened', () => {
     expect(await run('cat oth', ONCE, object)).not.toContain('oth/b\n')
   })
 
-  it('a link that takes the place of what was agreed to leads nowhere', async () => {
+  it('a link that takes the place of what was agreed to points nowhere', async () => {
     world.answer = async () => {
       const { renameSync, symlinkSync } = await import('node:fs')
       renameSync(join(world.root, 'oth/b'), join(world.root, 'oth/was'))

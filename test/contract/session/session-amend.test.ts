@@ -111,7 +111,7 @@ const rows: readonly Row[] = [
     holds: 'deny_domains = ["api.example.com"]',
   },
   { name: 'what the manifest cannot hold', manifest: OPEN, grant: ['command', 'python3:*'], holds: null },
-  { name: 'what is no pattern', manifest: OPEN, grant: ['command', 'a | b'], holds: null },
+  { name: 'what is not a pattern', manifest: OPEN, grant: ['command', 'a | b'], holds: null },
   {
     name: 'a text that would be more than a value',
     manifest: OPEN,

@@ -81,7 +81,7 @@ while True:
         send({'method': 'textDocument/publishDiagnostics', 'params': {'uri': uri, 'diagnostics': [problem]}})
 `
 
-it('lsp passes over a program that is no server, and says where a pushed problem is', async () => {
+it('lsp passes over a program that is not a server, and says where a pushed problem is', async () => {
   world.file('a.ts', 'x\n')
   for (const [name, text] of [
     ['tsc', '#!/bin/sh\necho "error TS5023: Unknown compiler option"\nexit 1\n'],

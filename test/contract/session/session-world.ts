@@ -26,7 +26,7 @@ export interface SessionWorld {
   readonly machine: Machine
   /** Everything that was asked, in order. */
   readonly asked: ApprovalRequest[]
-  /** What the person says; a no unless told. */
+  /** What the person says; a no unless asked to. */
   answer: (request: ApprovalRequest) => Answer | Promise<Answer>
   readonly prompter: Prompter
   file(path: string, content: string, mode?: number): void

@@ -225,7 +225,7 @@ describe('asking', () => {
     expect(await session.call(...write('n.txt'))).toMatchObject({ status: 'refused', refusal: { kind: 'absent' } })
   })
 
-  it('is a refusal when the prompter throws, or says something that is no answer', async () => {
+  it('is a refusal when the prompter throws, or says something that is not an answer', async () => {
     const session = await openSession(asking())
     world.answer = () => {
       throw new Error('the window is gone')

@@ -241,11 +241,11 @@ export const toolRows: readonly ToolRow[] = [
     input: { url: 'https://example.org/', method: 'post', body: 'x' },
     says: /^HTTP 200 OK/,
     fails: [
-      ['a method that is none', { url: 'https://example.org/', method: 'GET /x' }, /"method"/],
+      ['an invalid method', { url: 'https://example.org/', method: 'GET /x' }, /"method"/],
       ['a body with GET', { url: 'https://example.org/', body: 'x' }, /no body/],
       ['a header with a line break', { url: 'https://example.org/', headers: { a: 'b\r\nc: d' } }, /line breaks/],
-      ['a header that is no text', { url: 'https://example.org/', headers: { a: 1 } }, /must be a text/],
-      ['a header name that is none', { url: 'https://example.org/', headers: { 'a b': 'c' } }, /not a header name/],
+      ['a header that is not text', { url: 'https://example.org/', headers: { a: 1 } }, /must be a text/],
+      ['an invalid header name', { url: 'https://example.org/', headers: { 'a b': 'c' } }, /not a header name/],
     ],
   },
   {

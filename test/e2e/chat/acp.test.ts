@@ -35,7 +35,7 @@ async function open(script: Script, options: WorldOptions = {}): Promise<ChatWor
 class Editor {
   readonly updates: SessionUpdate[] = []
   readonly asked: RequestPermissionRequest[] = []
-  /** What its person chooses; the first option unless told. */
+  /** What its person chooses; the first option unless asked to. */
   choose: (request: RequestPermissionRequest) => string | Promise<string> = ({ options }) => options[0]!.optionId
   /** What an agent tried to do through the editor itself. */
   readonly direct: string[] = []

@@ -47,6 +47,6 @@ it.each([
   expect(await answer(`${head}\r\n`)).toMatch(/^HTTP\/1\.1 407 /)
 })
 
-it('refuses what is no request at all', async () => {
+it('refuses what is not a request at all', async () => {
   expect(await answer(`\u0005\u0001\u0000${'x'.repeat(40_000)}`)).toMatch(/^HTTP\/1\.1 407 /)
 })
