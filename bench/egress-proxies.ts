@@ -8,7 +8,7 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { openProxy } from '../src/egress/command-proxy.ts'
 import { createUpstream } from '../src/egress/route/upstream.ts'
-import { createSessionCa } from '../src/egress/tls/ca.ts'
+import { createSessionCa } from '../src/egress/tls/certificate.ts'
 import { createWorld, hosts, listen, PUBLIC_ADDRESS } from '../test/contract/egress/world.ts'
 
 export type ProxyName = 'cordon' | 'sandbox-runtime'

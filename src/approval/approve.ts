@@ -1,12 +1,12 @@
 /** Puts a decision that asks to a person, and turns the answer into a yes, a no, and what to remember. */
 
+import { hash } from 'node:crypto'
 import { isGlob } from '../files/glob.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import { type Bound, worstCaseOf } from '../policy/worst-case.ts'
 import type { ShellFacts } from '../shell/facts.ts'
 import { messageOf } from '../system/fault.ts'
 import { canonicalJson } from '../system/json.ts'
-import { sha256 } from '../system/sha256.ts'
 import { type Answer, type ApprovalRequest, parseAnswer } from './prompter.ts'
 import { type GrantPlaces, pathOfPart, type Suggestion, suggestGrants } from './suggestion.ts'
 
@@ -68,7 +68,7 @@ export function requestOf(question: Question): ApprovalRequest {
 
 /** The hash of a call, whatever the order of its fields. */
 export function callHash(root: string, where: string | null, tool: string, input: unknown): string {
-  return sha256(canonicalJson([root, where, tool, input]))
+  return hash('sha256', canonicalJson([root, where, tool, input]))
 }
 
 /** Whether a part is about something that exists: a yes opens only what exists when it is asked. */

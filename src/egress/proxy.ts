@@ -19,15 +19,13 @@ import {
 } from './protocol/passage.ts'
 import { carryTunnel, type TunnelCall, type TunnelServers } from './protocol/tunnel.ts'
 import { isWebSocket, upgrade } from './protocol/websocket.ts'
-import type { SessionCa } from './tls/ca.ts'
+import type { SessionCa } from './tls/certificate.ts'
 import { ACCESS_DENIED } from './wire/client-hello.ts'
-import { readConnect } from './wire/connect-request.ts'
-import { speechOf } from './wire/first-bytes.ts'
 import { GIT_HEADER } from './wire/git-call.ts'
 import { http } from './wire/http.ts'
-import { peek } from './wire/peek.ts'
+import { peek, speechOf, spokenTarget } from './wire/peek.ts'
 import type { EgressDenial } from './wire/refusal.ts'
-import { headerValues, type RequestHead } from './wire/request-head.ts'
+import { headerValues, type RequestHead, readConnect } from './wire/request-head.ts'
 import {
   readGreeting,
   readRequest as readSocksRequest,
@@ -37,7 +35,6 @@ import {
   type SocksReading,
   socksReply,
 } from './wire/socks.ts'
-import { spokenTarget } from './wire/spoken-name.ts'
 import { agrees, parseAuthority, type Target, targetOf } from './wire/target.ts'
 
 export interface Proxy {

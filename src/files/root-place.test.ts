@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { rootProblem } from './root-place.ts'
+import { rootProblem } from './baseline.ts'
 
 it.each([
   ['/', 'whole machine'],

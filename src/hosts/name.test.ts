@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { classifyName, type NameClass } from './name.ts'
+import { classifyName, type NameClass } from './judge.ts'
 
 const names: readonly [host: string, expected: NameClass, note: string][] = [
   ['github.com', 'public', 'an ordinary name'],

@@ -2,9 +2,9 @@
 
 import { typedText } from '../confine/entitlement.ts'
 import type { RunGrants } from '../confine/run-grants.ts'
+import { rootProblem } from '../files/baseline.ts'
 import { reachesPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
-import { rootProblem } from '../files/root-place.ts'
 import { secretOf } from '../files/secret-shapes.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { nearbyFact, openRepositoryAt } from '../project/load/nearby.ts'

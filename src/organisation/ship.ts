@@ -1,5 +1,6 @@
 /** Ships the record of this machine to its fleet: the audit files are the queue, and a cursor for each receiver. */
 
+import { hash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { parseLine, redactDeep } from '../audit/event.ts'
@@ -25,7 +26,6 @@ import { Fault, messageOf } from '../system/fault.ts'
 import { keyId } from '../system/keys/signing-key.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
-import { sha256 } from '../system/sha256.ts'
 import { version } from '../system/version.ts'
 import { openBus } from './connection.ts'
 
@@ -130,12 +130,12 @@ function leaving({ session, part, offset, text }: QueuedLine, redact: (text: str
   const place = { session, part, offset }
   if (redact(text) === text) return { ...place, text }
   const line = parseLine(text)
-  if (line === null) return { ...place, text: redact(text), hash: sha256(text) }
+  if (line === null) return { ...place, text: redact(text), hash: hash('sha256', text) }
   const isOwn = (name: string): boolean =>
     KEPT.includes(name) && (line.type === 'checkpoint' || (name !== 'key' && name !== 'signature'))
   const clean = Object.fromEntries(
     Object.entries(line).map(([name, value]) => [name, isOwn(name) ? value : redactDeep(value, redact)]),
   )
   const cleaned = JSON.stringify(clean)
-  return cleaned === JSON.stringify(line) ? { ...place, text } : { ...place, text: cleaned, hash: sha256(text) }
+  return cleaned === JSON.stringify(line) ? { ...place, text } : { ...place, text: cleaned, hash: hash('sha256', text) }
 }

@@ -1,7 +1,11 @@
 /** Warnings at start: dangerous settings (P5), and manifest lines without effect (M6). */
 
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import { makeDirectories, openOwnDirectory, writeOwnFile } from '../system/state.ts'
 import type { LoadedPolicy } from './load/load.ts'
 
 /** One sentence per warning. */
@@ -34,4 +38,28 @@ export function startNotes(
 /** Warnings shown at every load: lines without effect, and dangerous ones. */
 export function loadWarnings({ warnings }: LoadedPolicy): readonly string[] {
   return warnings.map(({ message, file, line, key }) => `${message} (${file}:${line ?? key})`)
+}
+
+/** Warnings of the manifest at every load, other notes only if new. */
+export function notesToSay(loaded: LoadedPolicy, machine: Machine): readonly string[] {
+  const warnings = loadWarnings(loaded)
+  const notes = startNotes(loaded, machine).filter((note) => !warnings.includes(note))
+  if (notes.length === 0) return warnings
+  const folder = join(openOwnDirectory(machine.stateDir), 'said-notes')
+  const file = join(folder, hash('sha256', loaded.root).slice(0, 32))
+  const said = new Set(read(file).split('\n'))
+  const fresh = notes.filter((note) => !said.has(hash('sha256', note)))
+  if (fresh.length > 0) {
+    makeDirectories(folder)
+    writeOwnFile(file, notes.map((note) => hash('sha256', note)).join('\n'))
+  }
+  return [...fresh, ...warnings]
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
 }

@@ -1,6 +1,6 @@
 /** The file of questions that can be answered from elsewhere. */
 
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { type AnswerKind, type AskView, parseAskView } from '../approval/ask-view.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
@@ -8,7 +8,6 @@ import { canonicalJson } from '../system/json.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
 import { isSameProcess } from '../system/processes.ts'
-import { sha256 } from '../system/sha256.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
 
 export interface OpenAsk {
@@ -141,7 +140,7 @@ export function dropAsk(machine: Machine, id: string): void {
 }
 
 function hashOf(parts: readonly string[]): string {
-  return sha256(JSON.stringify(parts))
+  return hash('sha256', JSON.stringify(parts))
 }
 
 /** All asks, answered or not. */

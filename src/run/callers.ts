@@ -10,7 +10,7 @@ import { type CallerHosts, type CallerScene, type HeldHosts, hostsOfCaller } fro
 import type { SandboxPlan } from '../sandbox/plan.ts'
 import type { Caller } from '../sandbox/programs.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
-import { programSummary } from './program-summary.ts'
+import { programSummary } from './ran-programs.ts'
 
 /**
  * Connections come from this address plus the number of their program (native/programs/callers.c).

@@ -19,7 +19,6 @@ import { readIdentities } from '../sandbox/session.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-import { keepLook, takeLook } from './kept-looks.ts'
 import { type Placement, type Restriction, restrictCommand } from './placement.ts'
 
 /** Hidden paths of one command. */
@@ -215,4 +214,46 @@ export class HiddenPaths {
   #grants(): PathPattern[] {
     return this.#rules.read.map((rule) => rule.pattern)
   }
+}
+
+// A resident process keeps finished scans for the next command. Each is verified by kernel-set attributes, so this only
+// saves time.
+
+/** A finished scan. */
+interface KeptLook {
+  readonly index: MaskIndex
+  readonly places: PlaceListings
+}
+
+/** A person works in few projects at once. */
+const MOST_KEPT = 4
+/** A bigger tree is kept on disk only. */
+const MOST_FOLDERS = 50_000
+
+let kept: Map<string, KeptLook> | null = null
+
+/** Enables keeping in this process. */
+export function keepLooks(): void {
+  kept ??= new Map()
+}
+
+/** The last scan with the same facts; the caller owns it. */
+function takeLook(stateDir: string, facts: MaskFacts): KeptLook | null {
+  const name = nameOf(stateDir, facts)
+  const look = kept?.get(name) ?? null
+  kept?.delete(name)
+  return look
+}
+
+/** Keeps a closed scan. */
+function keepLook(stateDir: string, facts: MaskFacts, look: KeptLook): void {
+  if (!kept || look.index.tree.size > MOST_FOLDERS) return
+  const [oldest] = kept.keys()
+  if (oldest !== undefined && kept.size >= MOST_KEPT) kept.delete(oldest)
+  kept.set(nameOf(stateDir, facts), look)
+}
+
+/** Everything that a scan depends on, except the disk. */
+function nameOf(stateDir: string, { home, roots, deniedShapes, hideTracked = false }: MaskFacts): string {
+  return JSON.stringify([stateDir, home, roots, deniedShapes, hideTracked])
 }

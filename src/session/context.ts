@@ -21,7 +21,7 @@ import type { Machine } from '../system/machine.ts'
 import { bashSyntaxError } from '../system/processes.ts'
 import { parseInput } from '../tools/input-schema.ts'
 import type { ToolContext, ToolInput } from '../tools/tool.ts'
-import type { SessionPorts } from './parts.ts'
+import type { SessionPorts } from './event.ts'
 import type { SessionView } from './view.ts'
 
 export interface ParsedCall {

@@ -21,8 +21,14 @@ import { Fault } from '../system/fault.ts'
 import { makeDirectories } from '../system/state.ts'
 import type { Tool, ToolFacts } from '../tools/tool.ts'
 import type { SessionCode } from './code/open-code.ts'
-import { type PermissionRow, type SandboxView, type SessionEvent, SessionListeners } from './event.ts'
-import type { SessionParts, SessionPorts } from './parts.ts'
+import {
+  type PermissionRow,
+  type SandboxView,
+  type SessionEvent,
+  SessionListeners,
+  type SessionParts,
+  type SessionPorts,
+} from './event.ts'
 import { SessionQuestions } from './questions.ts'
 import { cappedText } from './result-text.ts'
 import { CallStages } from './stages.ts'

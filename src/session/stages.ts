@@ -17,7 +17,7 @@ import { scanText } from '../scan/injection/injection.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import type { ToolOutput } from '../tools/tool.ts'
 import { type ParsedCall, parseCall, toolContext } from './context.ts'
-import type { SessionPorts } from './parts.ts'
+import type { SessionPorts } from './event.ts'
 
 /** Time beyond a ring's limit to end a command and collect its output. */
 const GRACE_SECONDS = 2

@@ -79,7 +79,7 @@ describe('the sources', () => {
       'surfaces/cli/commands/agents/fleet-team.ts',
       'surfaces/cli/commands/agents/fleet.ts',
       'surfaces/cli/commands/agents/mcp.ts',
-      'surfaces/cli/commands/run/audit-from.ts',
+      'surfaces/cli/commands/run/audit.ts',
       'surfaces/mcp/gateway/gateway.ts',
     ])
   })

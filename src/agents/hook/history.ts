@@ -1,9 +1,9 @@
 /** The history of a host's agent: each call is its own process, so it is read before and written after. */
 
+import { hash } from 'node:crypto'
 import type { Admitted, CallHistory } from '../../call/admission.ts'
 import { ringFor } from '../../call/admission.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
-import { sha256 } from '../../system/sha256.ts'
 import type { HookMemory, HookSessionKey } from './session.ts'
 
 /** The session's earlier calls, for its next one. */
@@ -26,7 +26,7 @@ export function hostHistory(
   return {
     loose: known?.loose ?? null,
     isNews: async (notes) => {
-      const told = sha256(notes)
+      const told = hash('sha256', notes)
       if (known?.told === told) return false
       const { noteTold } = await import('./session.ts')
       noteTold(key, told, now())

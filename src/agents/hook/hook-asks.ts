@@ -1,5 +1,6 @@
 /** The questions of a hook's judgement, as a person is asked them, and as they are kept. */
 
+import { hash } from 'node:crypto'
 import { posix } from 'node:path'
 import { type Question, requestOf } from '../../approval/approve.ts'
 import { type AnswerKind, askSummary, askView, withAnswers } from '../../approval/ask-view.ts'
@@ -8,7 +9,6 @@ import type { NewAsk } from '../../questions/asks.ts'
 import { machineFiles } from '../../system/files.ts'
 import { canonicalJson } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { sha256 } from '../../system/sha256.ts'
 import type { HookJudgement } from './judge.ts'
 
 /** The question with its possible grants. A yes covers exactly this input, directory and its current link targets. */
@@ -26,7 +26,7 @@ export function askOf(
   const isKnown = call.kind === 'tool' || isServerTool(call)
   const suggestions = isKnown ? requestOf(question).suggestions : []
   const once = isKnown
-    ? sha256(JSON.stringify([host, project, cwd, canonicalJson(question.input), ...opened]))
+    ? hash('sha256', JSON.stringify([host, project, cwd, canonicalJson(question.input), ...opened]))
     : undefined
   const answered: readonly AnswerKind[] = [
     ...(once === undefined ? [] : (['once', 'deny-message'] as const)),

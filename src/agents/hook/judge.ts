@@ -35,7 +35,6 @@ import { builtInSpec } from '../../tools/built-in/registry.ts'
 import { parseInput } from '../../tools/input-schema.ts'
 import { type Actions, InputError, type ToolLabel, toolLabels } from '../../tools/tool.ts'
 import { type HostHistory, hostHistory } from './history.ts'
-import { readerOf } from './reading.ts'
 import { filesNotToRead } from './search.ts'
 import type { HookSessionKey } from './session.ts'
 
@@ -195,7 +194,8 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     foreignCharset: isForeignCharset(loaded, machine, place.inside),
     canonical: files.canonical,
     isLink: files.isLink,
-    ...readerOf({ analyze: shell?.analyze ?? null, syntaxError: bashSyntaxError }),
+    analyze: shell?.analyze ?? null,
+    syntaxError: bashSyntaxError,
     ownAddresses: machine.ownAddresses,
     ...(await openSkillGate(loaded.root, machine, files)),
   }

@@ -1,12 +1,12 @@
 /** Calls that a host runs itself: one hook process starts them, another ends them (A1). */
 
+import { hash } from 'node:crypto'
 import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openRecord, plainProject } from '../../call/record/open.ts'
 import type { CallRecord } from '../../call/record/recorder.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { Machine } from '../../system/machine.ts'
-import { sha256 } from '../../system/sha256.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere } from '../../system/state.ts'
 
 /** A session of a host. */
@@ -87,5 +87,5 @@ function isOpenCall(value: unknown): value is OpenCall {
 }
 
 function folderOf({ machine, host, session }: OpenOwner): string {
-  return join(machine.stateDir, 'hook-calls', sha256(`${host}\0${session ?? ''}`).slice(0, 32))
+  return join(machine.stateDir, 'hook-calls', hash('sha256', `${host}\0${session ?? ''}`).slice(0, 32))
 }

@@ -1,5 +1,6 @@
 /** What a host's session remembers between its hook processes: the breaker and the rate (P8), the taint (A3). */
 
+import { hash } from 'node:crypto'
 import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
@@ -10,7 +11,6 @@ import {
   CircuitBreaker,
 } from '../../call/admission.ts'
 import { withLock } from '../../system/lock.ts'
-import { sha256 } from '../../system/sha256.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../system/state.ts'
 
 /** The owner of the memory: a host's session in a project. */
@@ -109,7 +109,7 @@ function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => H
 }
 
 function fileOf({ directory, host, session, root }: HookSessionKey): string {
-  return join(directory, `${sha256(JSON.stringify([host, session, root])).slice(0, 32)}.json`)
+  return join(directory, `${hash('sha256', JSON.stringify([host, session, root])).slice(0, 32)}.json`)
 }
 
 function forgetOld(directory: string, now: number): void {

@@ -1,11 +1,10 @@
 /** The owner of a wrapped command, and what a person's yes to it opens. */
 
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import { sha256 } from '../../system/sha256.ts'
 import {
   openOwnDirectory,
   readOwnFile,
@@ -161,7 +160,7 @@ function placeOf({ stateDir }: Machine): string {
 }
 
 function hashOf(parts: readonly (string | null)[]): string {
-  return sha256(JSON.stringify(parts))
+  return hash('sha256', JSON.stringify(parts))
 }
 
 function isOwner(value: unknown): value is OwnerFile {

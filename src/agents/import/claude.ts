@@ -2,7 +2,7 @@
 
 import { recordOf } from '../../system/json.ts'
 import { type Draft, DraftWriter, type Finding, note, texts } from './draft.ts'
-import { claudePath } from './plain-globs.ts'
+import { claudePath } from './path-words.ts'
 import {
   commandRule,
   pathRule,

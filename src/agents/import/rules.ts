@@ -1,7 +1,7 @@
 /** Converts another agent's rule to manifest entries: never wider, with a note if narrower. */
 
 import { commandPattern, type Draft, type Entry, type Finding, note } from './draft.ts'
-import { withoutClasses } from './plain-globs.ts'
+import { withoutClasses } from './path-words.ts'
 
 export type Settings = Readonly<Record<string, unknown>>
 export type Verdict = 'allow' | 'ask' | 'deny'

@@ -1,5 +1,6 @@
 /** Writes calls to the record: a line before each, one after it, one per change in between. */
 
+import { hash } from 'node:crypto'
 import type { Approval } from '../../approval/approve.ts'
 import type { AuditDecision, AuditEvent, EndEvent, NoteEvent } from '../../audit/event.ts'
 import type { Decision } from '../../policy/decision.ts'
@@ -10,7 +11,6 @@ import type { RunOutcome } from '../../run/runner.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import { canonicalJson } from '../../system/json.ts'
 import { uniqueName } from '../../system/made-file.ts'
-import { sha256 } from '../../system/sha256.ts'
 import { type ToolInput, type ToolLabel, type ToolOutput, toolLabels } from '../../tools/tool.ts'
 import type { ToolResult } from '../tool-result.ts'
 import { callSummary, runFields } from './run-fields.ts'
@@ -94,7 +94,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
         agent,
         project: options.project,
         tool,
-        args_hash: sha256(canonicalJson(input)),
+        args_hash: hash('sha256', canonicalJson(input)),
         ...(summary !== null && { summary }),
         ...(options.arguments && { args: input, subject }),
         decision: {
@@ -158,7 +158,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
         ...(options.arguments && { subject }),
       }),
     granted: ({ value, ...grant }) =>
-      log.record({ ...grant, value_hash: sha256(value), ...(options.arguments && { value }) }),
+      log.record({ ...grant, value_hash: hash('sha256', value), ...(options.arguments && { value }) }),
     tainted: (call, tool, score) => log.record({ type: 'taint', ...(call !== null && { call }), tool, score }),
     note: (event) => log.record(event),
     sign: () => log.sign(),

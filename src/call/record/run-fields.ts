@@ -3,7 +3,7 @@
 import type { AuditProgram, AuditViolation, EndEvent } from '../../audit/event.ts'
 import { reportedName } from '../../files/reported-names.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
-import { programSummary } from '../../run/program-summary.ts'
+import { programSummary } from '../../run/ran-programs.ts'
 import type { RunOutcome } from '../../run/runner.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import type { ToolInput } from '../../tools/tool.ts'

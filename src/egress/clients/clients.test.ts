@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
-import { createSessionCa } from '../tls/ca.ts'
+import { createSessionCa } from '../tls/certificate.ts'
 import { CLIENTS, clientSettings } from './clients.ts'
 import { NODE_PRELOAD } from './node-preload.ts'
 

@@ -4,10 +4,9 @@ import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type Duplex, duplexPair } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import type { LoginCall } from './login-wire.ts'
+import { type LoginCall, takeBytes } from './login-wire.ts'
 import { postgres } from './postgres.ts'
 import { message } from './postgres-messages.ts'
-import { takeBytes } from './take-bytes.ts'
 
 const VALUE = 'the-real-password'
 const START = Buffer.concat([Buffer.from([0, 0, 0, 18, 0, 3, 0, 0]), Buffer.from('user\0ada\0\0')])

@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import { quote } from '../../hosts/host.ts'
 import type { Login } from '../credentials/broker.ts'
-import { type LoginCall, LoginRefused, type LoginWire } from './login-wire.ts'
+import { type LoginCall, LoginRefused, type LoginWire, takeBytes } from './login-wire.ts'
 import {
   ASK_PASSWORD,
   failure,
@@ -24,7 +24,6 @@ import {
   userOf,
   WANT_TLS,
 } from './postgres-messages.ts'
-import { takeBytes } from './take-bytes.ts'
 
 /** PostgreSQL's codes for a failed login, and for one that could not be tried. */
 const INVALID_PASSWORD = '28P01'

@@ -2,9 +2,8 @@
 
 import { Transform } from 'node:stream'
 import { quote } from '../../hosts/host.ts'
-import { type LoginCall, LoginRefused, type LoginWire } from './login-wire.ts'
+import { type LoginCall, LoginRefused, type LoginWire, peekByte } from './login-wire.ts'
 import { commandsThrough, writeCommand } from './redis-commands.ts'
-import { peekByte } from './take-bytes.ts'
 
 const TLS_RECORD = 0x16
 

@@ -1,5 +1,6 @@
 /** The registry's data about a package: its releases and their files. PURE. */
 
+import type { EgressDenial } from '../wire/refusal.ts'
 /** The registry protocols that are judged. */
 export type Ecosystem = 'npm' | 'pypi' | 'crates'
 
@@ -89,4 +90,10 @@ function numbersOf(version: string): number[] {
     .split(/[-+]/, 1)[0]!
     .split('.')
     .map((part) => Number.parseInt(part, 10) || 0)
+}
+
+export class PackageMemory {
+  readonly facts: Map<string, Promise<PackageFacts | EgressDenial>> = new Map()
+  /** Files by host and path, wherever registries place them. */
+  readonly files: Map<string, { readonly ecosystem: Ecosystem; readonly name: string }> = new Map()
 }

@@ -2,13 +2,13 @@
 
 import { messageOf } from '../../system/fault.ts'
 import { checksumsOf, crateFile, cratesProtocol } from '../packages/crates.ts'
-import type { PackageMemory } from '../packages/memory.ts'
 import { npmProtocol } from '../packages/npm.ts'
 import { pypiProtocol } from '../packages/pypi.ts'
 import {
   canonicalName,
   type Ecosystem,
   type PackageFacts,
+  type PackageMemory,
   type Registry,
   type RegistryProtocol,
 } from '../packages/release.ts'

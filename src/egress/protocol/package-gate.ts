@@ -3,8 +3,14 @@
  * judged versions.
  */
 
-import type { PackageMemory } from '../packages/memory.ts'
-import { compareVersions, type Ecosystem, type PackageFacts, type Registry, type Release } from '../packages/release.ts'
+import {
+  compareVersions,
+  type Ecosystem,
+  type PackageFacts,
+  type PackageMemory,
+  type Registry,
+  type Release,
+} from '../packages/release.ts'
 import { ageProblem, concernsOf, isTrusted, isTrustedPlace, type PackageRules } from '../packages/rules.ts'
 import { allowed } from '../route/event.ts'
 import type { AskHost } from '../route/gate.ts'

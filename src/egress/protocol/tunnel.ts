@@ -10,7 +10,7 @@ import { quote } from '../../hosts/host.ts'
 import type { Admission } from '../route/gate.ts'
 import { isPassedThrough, isRegistryHost, mayCarryRawBytes } from '../route/rules.ts'
 import { upstreamRefusal } from '../route/upstream.ts'
-import type { SessionCa } from '../tls/ca.ts'
+import type { SessionCa } from '../tls/certificate.ts'
 import {
   ACCESS_DENIED,
   type ClientHello,
@@ -18,10 +18,9 @@ import {
   helloReader,
   UNRECOGNIZED_NAME,
 } from '../wire/client-hello.ts'
-import { type Speech, speechOf } from '../wire/first-bytes.ts'
 import { join } from '../wire/join.ts'
 import { HelloRefused, type PassedTls, passTls } from '../wire/passed-tls.ts'
-import { peek } from '../wire/peek.ts'
+import { peek, type Speech, speechOf } from '../wire/peek.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
 import { authorityOf, targetOf } from '../wire/target.ts'
 import {

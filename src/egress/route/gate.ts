@@ -10,9 +10,8 @@ import type { Resolver } from '../../system/dns.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
 import type { Target } from '../wire/target.ts'
-import { isLoopback } from './loopback.ts'
 import type { ParentProxy } from './parent-proxy.ts'
-import { type EgressRules, isUndecided, judgeTarget, withAnswer } from './rules.ts'
+import { type EgressRules, isLoopback, isUndecided, judgeTarget, withAnswer } from './rules.ts'
 import type { Route } from './upstream.ts'
 
 /** The question to a person: may this command reach this host? */

@@ -6,7 +6,7 @@
 import { isInIpv4Range } from '../../hosts/address.ts'
 import { Fault } from '../../system/fault.ts'
 import { type Target, targetOf } from '../wire/target.ts'
-import { isLoopback } from './loopback.ts'
+import { isLoopback } from './rules.ts'
 
 export interface ParentProxy {
   readonly target: Target

@@ -1,6 +1,7 @@
 /** The egress rules of one command: hosts, methods, paths, and what is undecided. PURE. */
 
 import { matchSegments } from '../../files/glob.ts'
+import { classifyAddress } from '../../hosts/address.ts'
 import { quote } from '../../hosts/host.ts'
 import { type HostJudgement, judgeHost } from '../../hosts/judge.ts'
 import type { HostPattern } from '../../hosts/pattern.ts'
@@ -208,4 +209,8 @@ function decodedPath(path: string): string | null {
   } catch {
     return null
   }
+}
+
+export function isLoopback(address: string): boolean {
+  return classifyAddress(address) === 'loopback'
 }

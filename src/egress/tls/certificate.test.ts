@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { createSessionCa } from './ca.ts'
-import { createKeyPair, fromPem, signAuthority, signLeaf, toPem } from './certificate.ts'
+import { createKeyPair, createSessionCa, fromPem, signAuthority, signLeaf, toPem } from './certificate.ts'
 import { integer, objectId, time } from './der.ts'
 
 const NOW = new Date('2030-01-01T00:00:00Z')

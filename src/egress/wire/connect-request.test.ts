@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConnect } from './connect-request.ts'
+import { readConnect } from './request-head.ts'
 
 function read(text: string) {
   return readConnect(Buffer.from(text, 'latin1'))

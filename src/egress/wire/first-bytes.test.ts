@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { helloReader } from './client-hello.ts'
-import { speechOf } from './first-bytes.ts'
+import { speechOf } from './peek.ts'
 import { readGreeting, readRequest } from './socks.ts'
 
 describe('first bytes', () => {

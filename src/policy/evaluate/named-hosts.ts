@@ -15,8 +15,7 @@ import { isReadable, mayRunOtherCode } from './carried-paths.ts'
 import { grantsOf } from './command-grant.ts'
 import { wordsOf } from './command-part.ts'
 import { repositoryDoubt, type TextFacts } from './git-place.ts'
-import { keepsHosts, knownTool } from './known-tools.ts'
-import { hostsOfCommand } from './network-use.ts'
+import { hostsOfCommand, keepsHosts, knownTool } from './network-use.ts'
 import { always, type Scene } from './scene.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { knownTool } from '../evaluate/known-tools.ts'
+import { knownTool } from '../evaluate/network-use.ts'
 import type { HostRule } from '../policy.ts'
 import { type CallerFact, type CallerHosts, type CallerScene, hostsOfCaller } from './callers.ts'
 

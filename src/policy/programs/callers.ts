@@ -5,7 +5,7 @@
 
 import { posix } from 'node:path'
 import { isInterpreterName } from '../../shell/tables/interpreter-names.ts'
-import { type KnownTool, knownTool } from '../evaluate/known-tools.ts'
+import { type KnownTool, knownTool } from '../evaluate/network-use.ts'
 import type { HostRule } from '../policy.ts'
 import { PROGRAM_FOLDERS } from './table.ts'
 

@@ -1,7 +1,7 @@
 /** The table of program starts that the init reports (native/programs/table.c). PURE. */
 
 import { posix } from 'node:path'
-import { knownTool } from '../evaluate/known-tools.ts'
+import { knownTool } from '../evaluate/network-use.ts'
 import type { Policy } from '../policy.ts'
 import type { HeldHosts } from './callers.ts'
 

@@ -2,9 +2,8 @@
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
-import { isInside } from '../../files/baseline.ts'
+import { isInside, rootProblem } from '../../files/baseline.ts'
 import { coversPath, type PathPattern, reachesPath } from '../../files/path-pattern.ts'
-import { rootProblem } from '../../files/root-place.ts'
 import type { RepositoryFacts, SessionFacts } from '../../policy/call.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { builtInBundles } from '../../sandbox/bundles/built-in.ts'

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { rootProblem } from '../../files/root-place.ts'
+import { rootProblem } from '../../files/baseline.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'

@@ -14,8 +14,7 @@ import {
   createBroker,
   unfitValue,
 } from '../../egress/credentials/broker.ts'
-import { PackageMemory } from '../../egress/packages/memory.ts'
-import type { Ecosystem } from '../../egress/packages/release.ts'
+import { type Ecosystem, PackageMemory } from '../../egress/packages/release.ts'
 import type { PackageRules } from '../../egress/packages/rules.ts'
 import { type Aliases, aliasesOf, proxiedLoopback } from '../../egress/route/aliases.ts'
 import type { EgressEvent } from '../../egress/route/event.ts'
@@ -23,7 +22,7 @@ import type { AskHost } from '../../egress/route/gate.ts'
 import type { EgressRules } from '../../egress/route/rules.ts'
 import type { Upstream } from '../../egress/route/upstream.ts'
 import type { HostUsage } from '../../egress/route/usage.ts'
-import { createSessionCa, type SessionCa } from '../../egress/tls/ca.ts'
+import { createSessionCa, type SessionCa } from '../../egress/tls/certificate.ts'
 import { matchesDenied, parseHostPattern } from '../../hosts/pattern.ts'
 import type { SandboxSettings, SecretSetting } from '../../manifest/schema/settings.ts'
 import type { GrantedSocket } from '../../sandbox/plan.ts'

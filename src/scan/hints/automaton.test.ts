@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { randomFrom } from '../../../test/redact-samples.ts'
-import { HintAutomaton, HintIndex, HintSearch, occurs, stretches } from './automaton.ts'
+import { HintSearch, occurs, stretches } from './automaton.ts'
 
 const HINTS = ['send', ' send ', 'end', ' ai ', 'aa', 'aaa', 'abaa', ' to the', '10']
 
@@ -53,18 +53,5 @@ describe('a search for many hints', () => {
     const parts = stretches(search.find(text), [[search.set(['send'])]], 3)
     expect(parts).toHaveLength(1)
     expect(text.slice(...parts[0]!)).toContain('send ai')
-  })
-
-  it('finds the same in short texts and in long ones', () => {
-    const random = randomFrom(5)
-    const [index, automaton] = [new HintIndex(HINTS), new HintAutomaton(HINTS)]
-    const words = ['send', 'sender', 'ai', 'aid', 'aaa', 'abaa', 'to', 'the', '10', 'é', 'x', 'xé10', 'abaaa']
-    for (let round = 0; round < 2000; round++) {
-      const length = Math.floor(random() * 80)
-      const text = Array.from({ length }, () => words[Math.floor(random() * words.length)]).join(' ')
-      const [short, long] = [index.find(text), automaton.find(text)]
-      const size = short.bits.length
-      expect({ ...long, bits: long.bits.slice(0, size) }, text).toEqual(short)
-    }
   })
 })

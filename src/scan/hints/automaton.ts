@@ -9,7 +9,7 @@ for (let code = 0; code < 26; code++) LETTER[97 + code] = 1 + code
 for (let code = 0; code < 10; code++) LETTER[48 + code] = 27 + code
 
 /** An automaton of all hints (Aho-Corasick), so that a text is read once however many there are. */
-export class HintAutomaton implements HintFinder {
+class HintAutomaton {
   readonly #next: Int16Array
   /** The hints that end in a state. */
   readonly #ends: readonly (readonly number[] | undefined)[]
@@ -103,69 +103,11 @@ function completeFailures(
   }
 }
 
-/** Hints by the three characters they start with. */
-export class HintIndex implements HintFinder {
-  readonly #hints: readonly string[]
-  readonly #byStart = new Map<string, number[]>()
-  /** Those that have no three characters. */
-  readonly #short: number[] = []
-
-  constructor(hints: readonly string[]) {
-    this.#hints = hints
-    for (const [number, hint] of hints.entries()) {
-      if (hint.length < 3) this.#short.push(number)
-      else {
-        const start = hint.slice(0, 3)
-        const known = this.#byStart.get(start)
-        if (known) known.push(number)
-        else this.#byStart.set(start, [number])
-      }
-    }
-  }
-
-  find(text: string): HintHits {
-    const width = (this.#hints.length + 31) >> 5
-    const starts = stretchStarts(text)
-    const bits = new Int32Array(starts.length * width)
-    const anywhere = new Int32Array(width)
-    const padded = ` ${text} `
-    let stretch = 0
-    const found = (hint: number, at: number): void => {
-      // The offset of the hint's last character, which decides the stretch.
-      const end = at + this.#hints[hint]!.length - 2
-      let its = stretch
-      while (its + 1 < starts.length && starts[its + 1]! <= end) its++
-      bits[its * width + (hint >> 5)]! |= 1 << (hint & 31)
-      anywhere[hint >> 5]! |= 1 << (hint & 31)
-    }
-    for (let at = 0; at < padded.length; at++) {
-      if (stretch + 1 < starts.length && starts[stretch + 1]! <= at - 1) stretch++
-      for (const hint of this.#byStart.get(padded.slice(at, at + 3)) ?? [])
-        if (padded.startsWith(this.#hints[hint]!, at)) found(hint, at)
-      for (const hint of this.#short) if (padded.startsWith(this.#hints[hint]!, at)) found(hint, at)
-    }
-    return { text, starts, bits, anywhere }
-  }
-}
-
-function stretchStarts(text: string): number[] {
-  const starts = [0]
-  let words = 0
-  for (let at = text.indexOf(' '); at >= 0; at = text.indexOf(' ', at + 1)) {
-    if (++words % STRETCH === 0) starts.push(at + 1)
-  }
-  return starts
-}
-
-/** From so many characters on, an automaton is worth the time that it takes to make. */
-const WORTH_AUTOMATON = 8192
-
 /** A search for a fixed set of hints. */
 export class HintSearch {
   /** By their text, in the order of their numbers. */
   readonly #numbers: ReadonlyMap<string, number>
-  #finder: HintFinder
-  #left = WORTH_AUTOMATON
+  readonly #automaton: HintAutomaton
 
   constructor(hints: Iterable<string>) {
     const numbers = new Map<string, number>()
@@ -174,7 +116,7 @@ export class HintSearch {
       if (!numbers.has(hint)) numbers.set(hint, numbers.size)
     }
     this.#numbers = numbers
-    this.#finder = new HintIndex([...numbers.keys()])
+    this.#automaton = new HintAutomaton([...numbers.keys()])
   }
 
   /** A set of a way, of hints that the search knows. */
@@ -191,11 +133,7 @@ export class HintSearch {
 
   /** Reads a text of words, one blank apart. Its ends count as blanks. */
   find(text: string): HintHits {
-    if (this.#left >= 0) {
-      this.#left -= text.length
-      if (this.#left < 0) this.#finder = new HintAutomaton([...this.#numbers.keys()])
-    }
-    return this.#finder.find(text)
+    return this.#automaton.find(text)
   }
 }
 
@@ -214,11 +152,6 @@ export interface HintHits {
 
 /** Hints of which one is enough: pairs of a position among the bits of a stretch, and a mask. */
 type HintSet = Int32Array
-
-/** Finds numbered hints in words separated by one blank; the text's ends count as blanks. */
-interface HintFinder {
-  find(text: string): HintHits
-}
 
 /** Sets that must each have a hint in the text. */
 export type Way = readonly HintSet[]

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { HOME, policyOf, ROOT } from '../../../test/cases/policy-fixture.ts'
 import { SELF_TEST_COMMAND } from '../../agents/hook/self-test.ts'
@@ -7,7 +8,6 @@ import type { AuditLine } from '../../report/audit-trail.ts'
 import { type ProjectStatus, refusalsOf } from '../../report/project-status.ts'
 import { pieces, widthOf } from '../../scan/display-text.ts'
 import { canonicalJson } from '../../system/json.ts'
-import { sha256 } from '../../system/sha256.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { auditRow } from './audit-line.ts'
 import { describeStanding } from './commands/machine/status.ts'
@@ -117,7 +117,7 @@ describe('what was stopped', () => {
     const denied = (command: string) =>
       line('denied', {
         ...{ session: 's1', project: '/p', call: command, tool: 'bash', decision: { reason: 'privilege', rules: [] } },
-        args_hash: sha256(canonicalJson({ command })),
+        args_hash: hash('sha256', canonicalJson({ command })),
       })
     const place = { root: '/p', policy: null, isProtected: () => false }
     expect(refusalsOf([denied(SELF_TEST_COMMAND)], place)).toEqual([])

@@ -8,8 +8,15 @@ import { type CommandProxy, openProxy, type ProxyOptions } from '../../../src/eg
 import type { EgressEvent } from '../../../src/egress/route/event.ts'
 import type { EgressRules } from '../../../src/egress/route/rules.ts'
 import { createUpstream, type Upstream } from '../../../src/egress/route/upstream.ts'
-import { createSessionCa, type SessionCa } from '../../../src/egress/tls/ca.ts'
-import { createKeyPair, type Issuer, signAuthority, signLeaf, toPem } from '../../../src/egress/tls/certificate.ts'
+import {
+  createKeyPair,
+  createSessionCa,
+  type Issuer,
+  type SessionCa,
+  signAuthority,
+  signLeaf,
+  toPem,
+} from '../../../src/egress/tls/certificate.ts'
 import { parseHostPattern } from '../../../src/hosts/pattern.ts'
 import { tldtsSuffixes } from '../../../src/hosts/suffix.ts'
 import type { HostRule } from '../../../src/policy/policy.ts'

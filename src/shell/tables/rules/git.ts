@@ -1,8 +1,8 @@
 /** git: configuration keys, transports, and losses that rows cannot express. */
 
 import { secretOfGlob } from '../../../files/aimed-globs.ts'
+import { isHarmlessGitKey } from '../../../files/git-keys.ts'
 import { commandsIn } from '../embedded.ts'
-import { gitSettingReaches } from '../git-settings.ts'
 import type { Arg } from '../options.ts'
 import { isCommandTransport, isLeftOut, resolvePath } from '../places.ts'
 import { has, mayHave, type Rule, type Use, usesOf } from '../use.ts'
@@ -312,4 +312,12 @@ const SHOWING = [
 export const gitHistoryRules: Readonly<Record<string, Rule>> = {
   [SHOWING.map((subcommand) => `git ${subcommand}`).join(', ')]: shows,
   'git cat-file': listed,
+}
+
+/** Host rules judge hosts of a command line, file rules folders, and written files. */
+const facts = { isKnownHost: () => true, isOwnFolder: () => false }
+
+/** True when the setting can make git run a program, load configuration, or talk to another place. */
+function gitSettingReaches(key: string, value: string | undefined): boolean {
+  return !isHarmlessGitKey(key, value, facts)
 }

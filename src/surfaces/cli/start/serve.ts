@@ -7,8 +7,7 @@
 
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
-import { keepReadings } from '../../../agents/hook/kept-readings.ts'
-import { keepLooks } from '../../../run/kept-looks.ts'
+import { keepLooks } from '../../../run/hidden-paths.ts'
 import { keepSpares, prepareSpare, secondsAhead } from '../../../run/spare-sandboxes.ts'
 import type { ProcessEnd } from './main.ts'
 
@@ -43,7 +42,6 @@ export async function serve(
     import('../open-policy.ts'),
   ])
   keepLooks()
-  keepReadings()
   keepSpares()
   const traces = watchTraces()
   for (let served = 0; served < MAX_REQUESTS; served++) {

@@ -4,8 +4,7 @@ import { HOOK_TIMEOUT_SECONDS } from './hook-command.ts'
 import { editRows, type RowSettings } from './hook-rows.ts'
 import type { Json } from './host.ts'
 import type { Edit, HookCommands, SwitchedOff } from './host-install.ts'
-import type { InstallPlace } from './install-place.ts'
-import { SettingsError } from './settings-error.ts'
+import { type InstallPlace, SettingsError } from './install-place.ts'
 
 export type Events = Readonly<Record<string, keyof HookCommands | ((commands: HookCommands) => string)>>
 

@@ -4,7 +4,7 @@ import { hasPath, withItem, withoutItems, withValue } from '../../../agents/sett
 import { parseSettings } from '../../../system/json.ts'
 import { isHookCommand } from './hook-command.ts'
 import { isObject, type Json } from './host.ts'
-import { SettingsError } from './settings-error.ts'
+import { SettingsError } from './install-place.ts'
 
 export interface Row {
   readonly path: readonly string[]

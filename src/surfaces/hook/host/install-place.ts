@@ -22,3 +22,8 @@ export interface FileChange {
   readonly before: string | null
   readonly after: string | null
 }
+
+/** A host's settings would prevent its hooks from running. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+}

@@ -7,7 +7,7 @@ import { parseSettings } from '../../../system/json.ts'
 import { offBy } from '../host/forms.ts'
 import { isObject, type Json } from '../host/host.ts'
 import type { SwitchedOff } from '../host/host-install.ts'
-import { SettingsError } from '../host/settings-error.ts'
+import { SettingsError } from '../host/install-place.ts'
 import { CLAUDE_DENIALS } from './claude-rules.ts'
 import { NO_INLINE } from './claude-skill-shell.ts'
 

@@ -1,6 +1,8 @@
 /** Reads Codex's session record: its start directory, and what its own sandbox lets the turn do. */
 
-import { isObject, type Json, recordOf } from '../host/host.ts'
+import { join } from 'node:path'
+import type { Machine } from '../../../system/machine.ts'
+import { isObject, type Json, type RulePlace, recordOf } from '../host/host.ts'
 import { firstLine, linesWith, piecesFromEnd, withRecord } from '../host/record-file.ts'
 
 const MAX_LOOKED = 64 * 1024 * 1024
@@ -50,4 +52,29 @@ function policyOf(text: string, turn: unknown): Json | null {
   const { turn_id: own, sandbox_policy: policy } = line.payload
   const isOther = typeof own === 'string' && typeof turn === 'string' && own !== turn
   return isOther || !isObject(policy) ? null : policy
+}
+
+export function codexHome({ home, env }: Pick<Machine, 'home' | 'env'>): string {
+  return env.CODEX_HOME ?? join(home, '.codex')
+}
+
+/** The folders of its rules: the project's, the person's, the machine's. */
+export function codexRuleFolders({ folders, ...at }: Pick<RulePlace, 'folders' | 'home' | 'env'>): readonly string[] {
+  return [...folders.map((folder) => join(folder, '.codex/rules')), join(codexHome(at), 'rules'), '/etc/codex/rules']
+}
+
+/** Our rule's file, beside Codex's other settings. */
+export const CODEX_RULES = 'rules/cordon.rules'
+
+const MARK = '# Written by cordon install.'
+
+/** The rule for the program of the short form, if it is the whole command. */
+export function codexRules(program: string): string {
+  return `${MARK} A command in this form runs in Cordon's sandbox, which cannot be made inside Codex's.
+prefix_rule(pattern = [${JSON.stringify(program)}], decision = "allow")
+`
+}
+
+export function isCodexRules(text: string): boolean {
+  return text.startsWith(MARK)
 }

@@ -2,12 +2,12 @@
 
 import { dirname, join } from 'node:path'
 import { withValue } from '../../../agents/settings/jsonc-text.ts'
+import type { Reason } from '../../../policy/decision.ts'
 import { parseSettings } from '../../../system/json.ts'
 import { isObject, type Json } from '../host/host.ts'
 import type { Read, SwitchedOff } from '../host/host-install.ts'
-import type { FileChange, InstallPlace } from '../host/install-place.ts'
+import { type FileChange, type InstallPlace, SettingsError } from '../host/install-place.ts'
 import type { TrustEntry } from '../host/installed-trust.ts'
-import { SettingsError } from '../host/settings-error.ts'
 
 /** The setting by which Gemini CLI ignores a project's .env. */
 export const LOCAL_ENV = { table: 'advanced', key: 'ignoreLocalEnv' } as const
@@ -76,4 +76,29 @@ export function checkGemini(settings: Json): void {
   if (isObject(hooksConfig) && hooksConfig.enabled === false) {
     throw new SettingsError('"hooksConfig.enabled" is false, so no hook would run')
   }
+}
+
+/** Gemini CLI's command line, one word per line. */
+const WORDS = 'CORDON_HOST_WORDS'
+
+/** Prefix of the hook command for a person's words; Gemini CLI runs hooks in bash. */
+export const TELLS_WORDS: string = `export ${WORDS}="$(tr '\\0' '\\n' 2>/dev/null </proc/$PPID/cmdline || ps -o args= -p $PPID)"; `
+
+/** Why nothing may go to the model; null if no editor drives it. */
+export function drivenByEditor(
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<Reason, 'message' | 'remedy'> | null {
+  const words = env[WORDS]
+  if (words === undefined || !isForEditor(words)) return null
+  return {
+    message: 'An editor drives Gemini CLI here (--acp), and then it asks no hook before a call.',
+    remedy:
+      'Use Gemini CLI at a terminal, or have the editor start `cordon run -- gemini --acp`: that guards its commands and its network; the editor decides about files that it asks the editor for.',
+  }
+}
+
+/** Without /proc the words are in one line. If unknown, assume an editor. */
+function isForEditor(words: string): boolean {
+  const list = words.split(words.includes('\n') ? '\n' : ' ')
+  return words.trim() === '' || list.some((word) => /^--?(?:experimental-?)?acp(?:=|$)/i.test(word))
 }

@@ -131,7 +131,7 @@ export const gemini: Host<'gemini'> = {
       sent: text(input, 'prompt'),
     }),
     refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
-    blind: async (env) => (await import('./gemini-editor.ts')).drivenByEditor(env),
+    blind: async (env) => (await import('./gemini-settings.ts')).drivenByEditor(env),
   },
   results: {
     events: ['AfterTool'],
@@ -161,7 +161,7 @@ export const gemini: Host<'gemini'> = {
       { groupedRows, offBy, testCall },
       { checkGemini, distrusted, planTrust, rememberedOf, withoutLocalEnv },
       { TELLS_WORDS },
-    ] = await Promise.all([import('../host/forms.ts'), import('./gemini-settings.ts'), import('./gemini-editor.ts')])
+    ] = await Promise.all([import('../host/forms.ts'), import('./gemini-settings.ts'), import('./gemini-settings.ts')])
     const user = ({ home, env }: InstallPlace): string => join(env.GEMINI_CLI_HOME ?? home, '.gemini/settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.gemini/settings.json')
     const put = groupedRows(

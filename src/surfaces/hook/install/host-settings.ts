@@ -2,8 +2,7 @@
 
 import { HOOK_MARK, hookCommand, resultCommand } from '../host/hook-command.ts'
 import type { HookCommands, HookFile, Read } from '../host/host-install.ts'
-import { type FileChange, hookRoot, type InstallPlace } from '../host/install-place.ts'
-import { SettingsError } from '../host/settings-error.ts'
+import { type FileChange, hookRoot, type InstallPlace, SettingsError } from '../host/install-place.ts'
 import type { HostName, InstalledHost } from '../hosts/hosts.ts'
 
 /** The command lines to install; plugins contain the same words. */

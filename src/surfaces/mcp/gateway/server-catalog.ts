@@ -6,7 +6,6 @@ import { lineDiff } from '../../terminal/line-diff.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
-import { withVisibleText } from '../visible-json.ts'
 import { type Names, outerUri } from './namespace.ts'
 import { ALONE, type WrappedServer } from './wrapped-server.ts'
 
@@ -237,4 +236,11 @@ function marked(definition: Json, label: string): Json {
     ...(withVisibleText(definition) as Json),
     description: `[from the MCP server “${label}”] ${visibleLines(described)}`,
   }
+}
+
+export function withVisibleText(value: unknown): unknown {
+  if (typeof value === 'string') return visibleLines(value)
+  if (Array.isArray(value)) return value.map(withVisibleText)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withVisibleText(field)]))
 }

@@ -9,9 +9,9 @@ import type { ServerRequest } from '../../../agents/mcp/servers.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
-import { withVisibleText } from '../visible-json.ts'
 import type { GatewayGate } from './gate.ts'
 import { type GuardedResult, guardedValue, type Origin } from './result.ts'
+import { withVisibleText } from './server-catalog.ts'
 
 export interface ServerRequestParts {
   readonly origin: Origin

@@ -62,7 +62,7 @@ function optionsOf(args: Arguments): ChatOptions {
 
 function pageFor(root: string): NonNullable<ChatOptions['page']> {
   return async (say) => {
-    const { startPage } = await import('./serve-page.ts')
+    const { startPage } = await import('./ui.ts')
     return startPage({ root, port: 0, show: (text) => say(text) === undefined, warn: say })
   }
 }

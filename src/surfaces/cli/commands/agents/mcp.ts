@@ -71,7 +71,7 @@ export async function run({ terminal, args, bare }: CommandContext): Promise<num
 
 /** Clients start it without a terminal, so usually nobody can read a code, and such actions are refused. */
 async function openPage(root: string, terminal: Terminal): Promise<{ close(): Promise<void> }> {
-  const { startPage, terminalShow } = await import('./serve-page.ts')
+  const { startPage, terminalShow } = await import('./ui.ts')
   const warn = (text: string) => terminal.err(`cordon: ${visible(text)}\n`)
   const page = await startPage({ root, port: 0, show: terminalShow(terminal), warn })
   terminal.err(`cordon: the page is at ${page.link}\n`)

@@ -11,9 +11,9 @@ import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Style, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { type Arguments, commandText, textFlag } from '../../arguments.ts'
 import { hintAtDraft, hintAtInit, manifestChoice, openInForce, printWarnings } from '../../open-policy.ts'
-import { requestedCall } from '../../requested-call.ts'
-import { type CommandContext, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 export const VERDICT_STYLE: Record<Verdict, Style> = { allow: 'green', ask: 'yellow', deny: 'red' }
 export const VERDICT_EXIT: Record<Verdict, number> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny }
@@ -69,4 +69,29 @@ export function describe(terminal: Terminal, decision: Decision): string {
     ...decision.rules.map(({ rule, source }) => paint(terminal, 'dim', `      ${visible(rule)} (${visible(source)})`)),
   ]
   return `${lines.join('\n')}\n`
+}
+
+interface RequestedCall {
+  readonly tool: string
+  readonly input: unknown
+}
+
+export function requestedCall(args: Arguments): RequestedCall {
+  const tool = textFlag(args, 'tool')
+  const input = textFlag(args, 'input')
+  if (tool === undefined && input === undefined) {
+    if (args.words.length === 0) throw new UsageError("give a command after --, such as: -- 'git status'")
+    return { tool: 'bash', input: { command: commandText(args.words) } }
+  }
+  if (tool === undefined) throw new UsageError('--input needs --tool')
+  if (args.words.length > 0) throw new UsageError('give either --tool with --input, or a command, not both')
+  return { tool, input: input === undefined ? {} : parseJson(input) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`--input is not JSON: ${error instanceof Error ? error.message : error}`)
+  }
 }

@@ -12,9 +12,8 @@ import { machineFiles } from '../../../../system/files.ts'
 import type { Machine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
 import { hintAtDraft, hintAtInit, openInForce } from '../../open-policy.ts'
-import { requestedCall } from '../../requested-call.ts'
 import { type CommandContext, EXIT } from '../../usage.ts'
-import { VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
+import { requestedCall, VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
 
 export async function run({ terminal, args }: CommandContext): Promise<number> {
   const call = requestedCall(args)

@@ -1,6 +1,8 @@
 /** `cordon audit`: lists what was asked, decided and done, and verifies the audit log. */
 
 import { resolve } from 'node:path'
+import { fleetRecords, type ReceivedRecord, readReceived, verifyReceived } from '../../../../organisation/received.ts'
+import { openKeys } from '../../../../project/sign/keys.ts'
 import {
   type AuditLine,
   type AuditQuery,
@@ -9,7 +11,7 @@ import {
   openAuditTrail,
 } from '../../../../report/audit-trail.ts'
 import { machineFiles, requirePlainOutput } from '../../../../system/files.ts'
-import { thisMachine } from '../../../../system/machine.ts'
+import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { redacted } from '../../../terminal/redacted-terminal.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
@@ -20,10 +22,7 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
   const verb = oneOf(['tail', 'query', 'verify', 'report'], args.words[0], 'name an action')
   const machine = thisMachine()
   const trail = openAuditTrail(machine)
-  if (verb === 'verify' && args.flags.from !== undefined) {
-    const { verifyFrom } = await import('./audit-from.ts')
-    return verifyFrom(terminal, args, machine)
-  }
+  if (verb === 'verify' && args.flags.from !== undefined) return verifyFrom(terminal, args, machine)
   const session = textFlag(args, 'session')
   // An empty selection must not count as verified.
   if (session !== undefined && !trail.sessions().includes(session))
@@ -154,4 +153,37 @@ function showAll(terminal: Terminal, args: Arguments, trail: AuditTrail, lines: 
 
 function show(terminal: Terminal, args: Arguments, line: AuditLine, subject?: string): string {
   return args.flags.json ? `${JSON.stringify(line)}\n` : `${auditRow(terminal, line, subject)}\n`
+}
+
+/** Verifies files that a receiver wrote, or the records in the fleet's NATS servers. */
+async function verifyFrom(terminal: Terminal, args: Arguments, machine: Machine): Promise<number> {
+  const places = textFlag(args, 'from')!.split(',')
+  const received: ReceivedRecord[] = []
+  for (const place of places)
+    received.push(...(place === 'nats' ? await fleetRecords(machine) : readReceived(read(place, machine))))
+  if (received.length === 0) throw new UsageError(`there are no shipped records in ${places.join(', ')}`)
+  const { own, trusted } = openKeys(machine).list()
+  const given = (textFlag(args, 'key') ?? '').split(',').filter((key) => key !== '')
+  const result = verifyReceived(received, [...(own === null ? [] : [own]), ...trusted.map(({ key }) => key), ...given])
+  if (args.flags.json) terminal.out(`${JSON.stringify(result)}\n`)
+  for (const session of args.flags.json ? [] : result.sessions) {
+    const state = session.damage.length === 0 ? paint(terminal, 'green', 'whole') : paint(terminal, 'red', 'DAMAGED')
+    terminal.out(
+      `${state}  ${visible(session.machine)}  ${visible(session.session)}  ${session.lines} lines, signed up to ${session.signedUpTo}\n`,
+    )
+    for (const { kind, line, message } of session.damage)
+      terminal.out(`  ${kind} at line ${line}: ${visible(message)}\n`)
+  }
+  const isUnknown = result.sessions.some(({ damage }) => damage.some(({ kind }) => kind === 'unknown-key'))
+  if (!args.flags.json && isUnknown)
+    terminal.out(
+      'Each machine signs with its own key, which `cordon keys` prints there: name these with --key KEY,KEY.\n',
+    )
+  if (!args.flags.json)
+    terminal.out(`${result.records} records, ${result.repeated} came more than once and count once\n`)
+  return result.ok ? EXIT.ok : EXIT.failed
+}
+
+function read(place: string, machine: Machine): string {
+  return machineFiles.readText(resolve(machine.cwd, place), 1024 ** 3)
 }

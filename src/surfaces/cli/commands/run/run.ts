@@ -142,7 +142,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     // output.
     const notes =
       interactive && isTerminalDevice(2)
-        ? (await import('../../../../project/said-notes.ts')).notesToSay(loaded, machine)
+        ? (await import('../../../../project/start-notes.ts')).notesToSay(loaded, machine)
         : loadWarnings(loaded)
     for (const note of notes) tell(note)
     if (given === null) tell('this shell is inside the sandbox; exit leaves it')

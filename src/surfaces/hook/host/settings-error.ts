@@ -1,4 +1,0 @@
-/** A host's settings would prevent its hooks from running. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError'
-}
