@@ -48,10 +48,16 @@ export function signEnrolment(enrolment: Enrolment, key: SigningKey): Certificat
   return { payload, key: key.publicKey, signature: key.sign(certificateMessage(payload)) }
 }
 
+/** The keys of a team, and the fleet whose certificates count; null for any, where only the keys are known. */
+export interface FleetTeam {
+  readonly fleet: string | null
+  readonly keys: readonly PublicKey[]
+}
+
 /** The enrolment that a certificate vouches for; null unless it is by a key of the team that still counts, and for this fleet. */
 export function verifyCertificate(
   certificate: unknown,
-  { fleet, keys }: Pick<FleetSettings, 'fleet' | 'keys'>,
+  { fleet, keys }: FleetTeam,
   revoked: readonly PublicKey[] = [],
 ): Enrolment | null {
   const { payload, key, signature } = (certificate ?? {}) as Partial<Certificate>
@@ -59,7 +65,32 @@ export function verifyCertificate(
   if (!keys.includes(key) || revoked.includes(key)) return null
   if (!isSignedBy(key, certificateMessage(payload), signature)) return null
   const enrolment = JSON.parse(payload) as Enrolment
-  return enrolment.fleet === fleet && !revoked.includes(enrolment.machine) ? enrolment : null
+  return (fleet ?? enrolment.fleet) === enrolment.fleet && !revoked.includes(enrolment.machine) ? enrolment : null
+}
+
+/**
+ * The word of an enrolled machine for the key that signs its record: with it a receiver that knows
+ * the team's keys needs none of each machine.
+ */
+export interface Voucher {
+  readonly certificate: Certificate
+  readonly signature: string
+}
+
+function voucherMessage(recordKey: PublicKey): string {
+  return `cordon-fleet-record-key-v1\0${recordKey}`
+}
+
+export function vouchFor(recordKey: PublicKey, certificate: Certificate, key: SigningKey): Voucher {
+  return { certificate, signature: key.sign(voucherMessage(recordKey)) }
+}
+
+/** The machine that vouches for a key of a record; null unless the team vouches for the machine. */
+export function voucherOf(voucher: unknown, recordKey: string, team: FleetTeam): PublicKey | null {
+  const { certificate, signature } = (voucher ?? {}) as Partial<Voucher>
+  const machine = verifyCertificate(certificate, team)?.machine
+  if (machine === undefined || typeof signature !== 'string') return null
+  return isSignedBy(machine, voucherMessage(recordKey as PublicKey), signature) ? machine : null
 }
 
 /** The key of this machine, created on first use; `secret` is for a NATS client. */

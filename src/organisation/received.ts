@@ -3,10 +3,14 @@
  * checkpoints.
  */
 
+import { parseLine } from '../audit/event.ts'
 import { type LinesVerification, verifyLines } from '../audit/verify.ts'
+import { storedBundle } from '../fleet/bundle-store.ts'
+import { type FleetTeam, voucherOf } from '../fleet/identity.ts'
 import { readFleetSettings } from '../fleet/settings.ts'
 import { joinPieces, type RecordPiece, type ShippedRecord } from '../fleet/ship/record.ts'
 import { Fault } from '../system/fault.ts'
+import { keyId, parsePublicKey } from '../system/keys/signing-key.ts'
 import type { Machine } from '../system/machine.ts'
 import { openBus } from './connection.ts'
 
@@ -47,8 +51,15 @@ interface ReceivedVerification {
   readonly sessions: readonly (LinesVerification & { readonly machine: string })[]
 }
 
-/** Verifies everything that was received, machine by machine and session by session. */
-export function verifyReceived(received: readonly ReceivedRecord[], keys: readonly string[]): ReceivedVerification {
+/**
+ * Verifies everything that was received, machine by machine and session by session. Besides the
+ * given keys, a checkpoint counts by the key for which its machine vouches, and the team for that.
+ */
+export function verifyReceived(
+  received: readonly ReceivedRecord[],
+  keys: readonly string[],
+  team: FleetTeam | null = null,
+): ReceivedVerification {
   const unique = new Map<string, ReceivedRecord>()
   let conflicts = 0
   for (const record of received) {
@@ -62,7 +73,7 @@ export function verifyReceived(received: readonly ReceivedRecord[], keys: readon
   const sessions = [...groups.values()].map((records) => {
     const ordered = records.toSorted((a, b) => a.part - b.part || a.offset - b.offset)
     const { machine, session } = ordered[0]!
-    return { machine, ...verifyLines(session, ordered, keys) }
+    return { machine, ...verifyLines(session, ordered, [...keys, ...vouchedKeys(ordered, machine, team)]) }
   })
   return {
     ok: sessions.every((session) => session.damage.length === 0),
@@ -70,6 +81,18 @@ export function verifyReceived(received: readonly ReceivedRecord[], keys: readon
     repeated: received.length - unique.size,
     sessions,
   }
+}
+
+/** Keys of a session's checkpoints for which its own machine vouches: no machine does for another. */
+function vouchedKeys(records: readonly ReceivedRecord[], machine: string, team: FleetTeam | null): readonly string[] {
+  if (team === null) return []
+  const keys = records.flatMap(({ voucher, text }) => {
+    if (voucher === undefined) return []
+    const key = parseLine(text)?.key
+    const by = typeof key === 'string' ? voucherOf(voucher, key, team) : null
+    return by !== null && keyId(by) === machine ? [key as string] : []
+  })
+  return [...new Set(keys)]
 }
 
 interface OtlpValue {
@@ -95,6 +118,7 @@ function fromOtlp(resourceLogs: {
       offset: Number(attribute(log, 'cordon.record.offset')),
       text: log.body?.stringValue,
       ...(attribute(log, 'cordon.record.hash') !== undefined && { hash: attribute(log, 'cordon.record.hash') }),
+      voucher: parse(attribute(log, 'cordon.record.voucher') ?? '') ?? undefined,
     }
     return isRecord(record) ? [record] : []
   })
@@ -129,6 +153,14 @@ function parse(text: string): { readonly resourceLogs?: Parameters<typeof fromOt
   } catch {
     return null
   }
+}
+
+/** The team whose certificates count here: this machine's fleet, and the keys that a person names. */
+export function knownTeam(machine: Machine, named: readonly string[]): FleetTeam {
+  const settings = readFleetSettings(machine)
+  const revoked = settings === null ? [] : (storedBundle(machine.stateDir, settings)?.bundle.revoked ?? [])
+  const keys = [...(settings?.keys ?? []), ...named.flatMap((key) => parsePublicKey(key) ?? [])]
+  return { fleet: settings?.fleet ?? null, keys: keys.filter((key) => !revoked.includes(key)) }
 }
 
 /** Every record on the NATS servers of this machine's fleet. */

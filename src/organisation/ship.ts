@@ -7,7 +7,7 @@ import { parseLine, redactDeep } from '../audit/event.ts'
 import { AuditQueue, type QueuedLine } from '../audit/queue.ts'
 import { fleetDirectory } from '../fleet/bundle-store.ts'
 import { fleetHttp } from '../fleet/http.ts'
-import { readEnrolment } from '../fleet/identity.ts'
+import { machineKey, readCertificate, readEnrolment, type Voucher, vouchFor } from '../fleet/identity.ts'
 import type { FleetBus } from '../fleet/nats/bus.ts'
 import type { FleetSettings } from '../fleet/settings.ts'
 import { otlpSink } from '../fleet/ship/otlp.ts'
@@ -21,11 +21,14 @@ import {
   type ShippedRecord,
   ship,
 } from '../fleet/ship/record.ts'
+import { userPublicKey } from '../manifest/sign/sign.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
 import { Fault, messageOf } from '../system/fault.ts'
+import { openKeyStore } from '../system/keys/keychain.ts'
 import { keyId } from '../system/keys/signing-key.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
+import { openOwnDirectory } from '../system/state.ts'
 import { version } from '../system/version.ts'
 import { openBus } from './connection.ts'
 
@@ -40,7 +43,7 @@ export async function shipRecords(
   const { records } = settings
   const shipped: Promise<Shipment>[] = []
   const to = async (sink: RecordSink, cursor: string): Promise<Shipment> =>
-    ship(recordQueue(machine, join(directory, cursor)), sink, { ...options, signal })
+    ship(recordQueue(machine, join(directory, cursor), voucherFor(machine)), sink, { ...options, signal })
   if (records.otlp !== null) shipped.push(to(otlpOf(settings, machine), 'cursor-otlp.json'))
   if (records.nats) shipped.push(throughBus(settings, machine, (sink) => to(sink, 'cursor-nats.json')))
   return Promise.all(shipped)
@@ -102,8 +105,22 @@ function machineName(settings: FleetSettings, machine: Machine): string {
   return enrolment === null ? hostname() : keyId(enrolment.machine)
 }
 
+/** What goes along with checkpoints: a machine that was enrolled vouches for its person's key, and for no other. */
+function voucherFor(machine: Machine): (recordKey: unknown) => Voucher | null {
+  const certificate = readCertificate(fleetDirectory(machine.stateDir))
+  const own = userPublicKey(machine.stateDir)
+  if (certificate === null || own === null) return () => null
+  const { key } = machineKey(openKeyStore(openOwnDirectory(machine.stateDir)))
+  const voucher = vouchFor(own, certificate, key)
+  return (recordKey) => (recordKey === own ? voucher : null)
+}
+
 /** The audit files as records that may leave. */
-export function recordQueue(machine: Pick<Machine, 'stateDir'>, cursor: string): RecordQueue {
+export function recordQueue(
+  machine: Pick<Machine, 'stateDir'>,
+  cursor: string,
+  voucher: (recordKey: unknown) => Voucher | null = () => null,
+): RecordQueue {
   const queue = new AuditQueue({ stateDir: machine.stateDir, cursor })
   const redactor = createRedactor()
   return {
@@ -111,7 +128,12 @@ export function recordQueue(machine: Pick<Machine, 'stateDir'>, cursor: string):
       const batch = queue.next()
       if (batch === null) return null
       return {
-        records: batch.lines.map((line) => leaving(line, (text) => redactor.redact(text))),
+        records: batch.lines.map((line) => {
+          const record = leaving(line, (text) => redactor.redact(text))
+          const event = parseLine(line.text)
+          const vouched = event?.type === 'checkpoint' ? voucher(event.key) : null
+          return vouched === null ? record : { ...record, voucher: vouched }
+        }),
         // Two that ship at once would each put the other's cursor back; both would send all, and none would be lost.
         confirm: () => withLock(`${cursor}.lock`, () => batch.confirm()),
       }

@@ -150,6 +150,7 @@ function logRecord(source: OtlpSource, record: ShippedRecord, line: Line | null)
       number('cordon.record.part', record.part),
       number('cordon.record.offset', record.offset),
       ...(record.hash === undefined ? [] : [text('cordon.record.hash', record.hash)]),
+      ...(record.voucher === undefined ? [] : [text('cordon.record.voucher', JSON.stringify(record.voucher))]),
       ...(line === null ? [] : callAttributes(record, line)),
     ],
   }

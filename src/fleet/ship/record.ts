@@ -2,6 +2,7 @@
 
 import { messageOf } from '../../system/fault.ts'
 import { pause } from '../../system/timing.ts'
+import type { Voucher } from '../identity.ts'
 
 /** The sent form of a line. */
 export interface ShippedRecord {
@@ -11,6 +12,8 @@ export interface ShippedRecord {
   readonly text: string
   /** If a secret was found on sending: the hash of the line as chained. */
   readonly hash?: string
+  /** With a checkpoint: what vouches for its key. */
+  readonly voucher?: Voucher
 }
 
 /** A record as it travels where messages have a limit: whole, or a piece of its text. */

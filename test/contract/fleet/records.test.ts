@@ -3,12 +3,17 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AuditLog, openAuditLog } from '../../../src/audit/log.ts'
 import { AuditQueue } from '../../../src/audit/queue.ts'
+import { fleetDirectory } from '../../../src/fleet/bundle-store.ts'
+import { machineKey, signEnrolment, writeCertificate } from '../../../src/fleet/identity.ts'
 import { piecesOf } from '../../../src/fleet/ship/record.ts'
+import { userPublicKey, userSigningKey } from '../../../src/manifest/sign/sign.ts'
 import { readReceived, verifyReceived } from '../../../src/organisation/received.ts'
 import { recordQueue, shipRecords } from '../../../src/organisation/ship.ts'
+import { openKeyStore } from '../../../src/system/keys/keychain.ts'
 import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
+import { openOwnDirectory } from '../../../src/system/state.ts'
 import { type FaultyReceiver, openFaultyReceiver } from '../../fleet/faulty-receiver.ts'
-import { type FleetWorld, openFleetWorld } from '../../fleet/fleet-world.ts'
+import { FLEET, type FleetWorld, openFleetWorld } from '../../fleet/fleet-world.ts'
 
 let world: FleetWorld
 let receiver: FaultyReceiver
@@ -151,6 +156,46 @@ describe('at the other end', () => {
     const result = verifyReceived(readReceived(change(lines).join('\n')), [key.publicKey])
     const kinds = result.sessions.flatMap((session) => session.damage.map((one) => one.kind))
     if (kind === '') expect(kinds).toEqual([])
+    else expect(kinds).toContain(kind)
+  })
+})
+
+describe('with the keys of the team alone', () => {
+  const team = () => ({ fleet: FLEET, keys: world.team.map((one) => one.publicKey) })
+  const other = makeSigningKey().key
+  const vouched: readonly [string, (text: string) => string, () => Parameters<typeof verifyReceived>[2], string][] = [
+    ['a machine that the team enrolled vouches for its record', (text) => text, team, ''],
+    ['a key of the team that a person names is enough', (text) => text, () => ({ ...team(), fleet: null }), ''],
+    ['nothing does where the team is not known', (text) => text, () => null, 'unknown-key'],
+    ['the team of another fleet does not', (text) => text, () => ({ ...team(), fleet: 'other' }), 'unknown-key'],
+    ['nor do others’ keys', (text) => text, () => ({ fleet: FLEET, keys: [other.publicKey] }), 'unknown-key'],
+    [
+      'a machine does not vouch for another one',
+      (text) => text.replaceAll(/("cordon.machine","value":\{"stringValue":")\w+/g, '$1another'),
+      team,
+      'unknown-key',
+    ],
+    [
+      'nor a voucher for another key',
+      (text) => text.replaceAll(userPublicKey(world.machine.stateDir)!, other.publicKey),
+      team,
+      'unknown-key',
+    ],
+  ]
+  it.each(vouched)('%s', async (_, change, trusted, kind) => {
+    const keys = openKeyStore(openOwnDirectory(world.machine.stateDir))
+    const { key: machine } = machineKey(keys)
+    const facts = { name: 'one', role: 'machine', groups: [], issued: '2026-01-01T00:00:00.000Z', nats: null } as const
+    const certificate = signEnrolment({ fleet: FLEET, machine: machine.publicKey, ...facts }, world.team[0]!)
+    writeCertificate(fleetDirectory(world.machine.stateDir), certificate)
+    const { key: own } = userSigningKey({ stateDir: world.machine.stateDir, keys })
+    const log = openLog('s1', { signer: () => own })
+    write(log, 8)
+    log.close()
+    expect((await shipAll())[0]).toMatchObject({ problem: null })
+    const result = verifyReceived(readReceived(change(receiver.taken.join('\n'))), [], trusted())
+    const kinds = result.sessions.flatMap((session) => session.damage.map((one) => one.kind))
+    if (kind === '') expect(result).toMatchObject({ ok: true, sessions: [{ checkpoints: 1 }] })
     else expect(kinds).toContain(kind)
   })
 })

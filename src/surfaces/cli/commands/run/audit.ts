@@ -1,7 +1,13 @@
 /** `cordon audit`: lists what was asked, decided and done, and verifies the audit log. */
 
 import { resolve } from 'node:path'
-import { fleetRecords, type ReceivedRecord, readReceived, verifyReceived } from '../../../../organisation/received.ts'
+import {
+  fleetRecords,
+  knownTeam,
+  type ReceivedRecord,
+  readReceived,
+  verifyReceived,
+} from '../../../../organisation/received.ts'
 import { openKeys } from '../../../../project/sign/keys.ts'
 import {
   type AuditLine,
@@ -164,7 +170,8 @@ async function verifyFrom(terminal: Terminal, args: Arguments, machine: Machine)
   if (received.length === 0) throw new UsageError(`there are no shipped records in ${places.join(', ')}`)
   const { own, trusted } = openKeys(machine).list()
   const given = (textFlag(args, 'key') ?? '').split(',').filter((key) => key !== '')
-  const result = verifyReceived(received, [...(own === null ? [] : [own]), ...trusted.map(({ key }) => key), ...given])
+  const keys = [...(own === null ? [] : [own]), ...trusted.map(({ key }) => key), ...given]
+  const result = verifyReceived(received, keys, knownTeam(machine, given))
   if (args.flags.json) terminal.out(`${JSON.stringify(result)}\n`)
   for (const session of args.flags.json ? [] : result.sessions) {
     const state = session.damage.length === 0 ? paint(terminal, 'green', 'whole') : paint(terminal, 'red', 'DAMAGED')
@@ -177,7 +184,7 @@ async function verifyFrom(terminal: Terminal, args: Arguments, machine: Machine)
   const isUnknown = result.sessions.some(({ damage }) => damage.some(({ kind }) => kind === 'unknown-key'))
   if (!args.flags.json && isUnknown)
     terminal.out(
-      'Each machine signs with its own key, which `cordon keys` prints there: name these with --key KEY,KEY.\n',
+      'Name the key of the team that enrolled the machines, or the keys that `cordon keys` prints on each: --key KEY,KEY.\n',
     )
   if (!args.flags.json)
     terminal.out(`${result.records} records, ${result.repeated} came more than once and count once\n`)
