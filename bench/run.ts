@@ -19,6 +19,7 @@ const parts: Readonly<Record<string, readonly [file: string, run: string | null]
   chat: ['chat.ts', 'benchChat'],
   code: ['code.ts', 'benchCode'],
   mcp: ['mcp.ts', 'benchMcp'],
+  packages: ['packages.ts', 'benchPackages'],
   page: ['page.ts', 'benchPage'],
   audit: ['audit.ts', null],
   scan: ['scan.ts', null],

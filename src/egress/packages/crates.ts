@@ -23,8 +23,8 @@ export const cratesProtocol: RegistryProtocol = {
     const releases = linesOf(text).map(({ entry }) => releaseOf(entry))
     return releases.length === 0 ? null : { name, releases }
   },
-  render: (text, keeps) => {
-    const kept = linesOf(text).filter(({ entry }) => keeps(releaseOf(entry)))
+  render: ({ body }, keeps) => {
+    const kept = linesOf(body).filter(({ entry }) => keeps(releaseOf(entry)))
     return { type: 'text/plain', body: kept.map(({ line }) => `${line}\n`).join('') }
   },
 }

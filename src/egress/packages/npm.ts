@@ -18,19 +18,21 @@ export const npmProtocol: RegistryProtocol = {
   },
   nameOfFile: (path, wide) => npmNameOfFile(path) ?? (wide && /\.t(?:ar\.)?gz$/.test(path) ? '' : null),
   metadataPath: (name) => name.replace('/', '%2f'),
-  // The short form has no times.
   accept: 'application/json',
+  brief: 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.5',
   read: (text) => {
     const document: unknown = JSON.parse(text)
     if (!isRecord(document) || !isRecord(document.versions) || typeof document.name !== 'string') return null
-    const times = isRecord(document.time) ? document.time : {}
-    const releases = Object.entries(document.versions).map(([version, manifest]) =>
-      releaseOf(version, manifest, times[version]),
+    const { name, versions, time, modified } = document
+    const times = isRecord(time) ? time : {}
+    const isBrief = time === undefined && modified !== undefined
+    const releases = Object.entries(versions).map(([version, manifest]) =>
+      releaseOf(version, manifest, isBrief ? modified : times[version]),
     )
-    return { name: document.name, releases } satisfies PackageFacts
+    return { name, releases, ...(isBrief && { isBrief }) } satisfies PackageFacts
   },
-  render: (text, keeps) => {
-    const document = JSON.parse(text) as Packument
+  render: ({ type, body }, keeps) => {
+    const document = JSON.parse(body) as Packument
     const times = document.time ?? {}
     const kept = Object.entries(document.versions).filter(([version, manifest]) =>
       keeps(releaseOf(version, manifest, times[version])),
@@ -42,7 +44,8 @@ export const npmProtocol: RegistryProtocol = {
         ([name]) => Object.hasOwn(versions, name) || !Object.hasOwn(document.versions, name),
       ),
     )
-    return { type: 'application/json', body: JSON.stringify({ ...document, versions, time, 'dist-tags': tags }) }
+    const rest = document.time === undefined ? {} : { time }
+    return { type, body: JSON.stringify({ ...document, versions, ...rest, 'dist-tags': tags }) }
   },
 }
 

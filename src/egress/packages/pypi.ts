@@ -26,8 +26,8 @@ export const pypiProtocol: RegistryProtocol = {
     if (!isRecord(document) || !Array.isArray(document.files)) return null
     return { name, releases: document.files.filter(isRecord).map((file) => releaseOf(file, url)) }
   },
-  render: (text, keeps, accept, url) => {
-    const document = JSON.parse(text) as { name?: string; files: Record<string, unknown>[]; versions?: string[] }
+  render: ({ body }, keeps, accept, url) => {
+    const document = JSON.parse(body) as { name?: string; files: Record<string, unknown>[]; versions?: string[] }
     const files = document.files.filter((file) => isRecord(file) && keeps(releaseOf(file, url)))
     if (!/\bjson\b/.test(accept)) return htmlOf(document.name ?? '', files)
     const left = new Set(files.map((file) => releaseOf(file, url).version))

@@ -30,6 +30,11 @@ export interface Release {
 export interface PackageFacts {
   readonly name: string
   readonly releases: readonly Release[]
+  /**
+   * From a short form without times: `published` is when the package last changed, and a version
+   * may be older.
+   */
+  readonly isBrief?: true
 }
 
 /** The subject of a registry request. */
@@ -50,14 +55,17 @@ export interface RegistryProtocol {
   nameOfFile(path: string, wide: boolean): string | null
   /** The path of a package's metadata, relative to the registry's URL. */
   metadataPath(name: string): string
+  /** The document with publication times. */
   readonly accept: string
+  /** A shorter one that says when the package last changed. */
+  readonly brief?: string
   /**
    * The facts in a metadata document; throws or returns null for any other text. `url`: its
    * address.
    */
   read(text: string, type: string, url: string, name: string): PackageFacts | null
   /** The document with only these releases, in the format that the client requested. */
-  render(text: string, keeps: (release: Release) => boolean, accept: string, url: string): Document
+  render(fetched: Document, keeps: (release: Release) => boolean, accept: string, url: string): Document
 }
 
 export interface Document {

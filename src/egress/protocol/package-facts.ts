@@ -11,12 +11,13 @@ import {
   type PackageMemory,
   type Registry,
   type RegistryProtocol,
+  type Release,
 } from '../packages/release.ts'
-import { NO_TIMES, type PackageRules } from '../packages/rules.ts'
+import { ageProblem, NO_TIMES, type PackageRules } from '../packages/rules.ts'
 import { timeOf } from '../packages/time-of.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
 import { type FetchedDocument, fetchDocument } from './package-document.ts'
-import { elsewhere, factsKey, hrefOf, indexUrl, type PackageRequest, urlKey } from './package-place.ts'
+import { elsewhere, factsKey, fileKey, hrefOf, indexUrl, type PackageRequest } from './package-place.ts'
 import type { Passage } from './passage.ts'
 
 export const PROTOCOLS: Readonly<Record<Ecosystem, RegistryProtocol>> = {
@@ -29,10 +30,12 @@ export const PROTOCOLS: Readonly<Record<Ecosystem, RegistryProtocol>> = {
 export class PackageReader {
   readonly #rules: PackageRules
   readonly #memory: PackageMemory
+  readonly #now: () => number
 
-  constructor(rules: PackageRules, memory: PackageMemory) {
+  constructor(rules: PackageRules, memory: PackageMemory, now: () => number) {
     this.#rules = rules
     this.#memory = memory
+    this.#now = now
   }
 
   facts(
@@ -60,12 +63,31 @@ export class PackageReader {
     registry: Registry,
     name: string,
   ): Promise<PackageFacts | EgressDenial> {
-    const path = PROTOCOLS[registry.ecosystem].metadataPath(name)
-    const url = new URL(path, indexUrl(registry))
-    const fetched = await fetchDocument(passage, elsewhere(request, url), PROTOCOLS[registry.ecosystem].accept)
+    const { metadataPath, brief, accept } = PROTOCOLS[registry.ecosystem]
+    const place = elsewhere(request, new URL(metadataPath(name), indexUrl(registry)))
+    const short = brief === undefined ? null : await this.read(passage, place, registry, name, brief)
+    return short !== null && this.suffices(short) ? short : this.read(passage, place, registry, name, accept)
+  }
+
+  /** The facts in the document at the place of a request, in this format. */
+  async read(
+    passage: Passage,
+    place: PackageRequest,
+    registry: Registry,
+    name: string,
+    accept: string,
+  ): Promise<PackageFacts | EgressDenial> {
+    const fetched = await fetchDocument(passage, place, accept)
     if ('refusal' in fetched) return fetched.refusal
     if (fetched.status !== 200) return unreadable(name, `it answered ${fetched.status}`)
-    return this.factsOf(passage, elsewhere(request, url), registry, name, fetched)
+    return this.factsOf(passage, place, registry, name, fetched)
+  }
+
+  /** Whether the facts judge every version: the short form does if nothing changed lately. */
+  suffices(facts: PackageFacts | EgressDenial): boolean {
+    if ('code' in facts) return false
+    const isOld = (release: Release) => ageProblem(this.#rules, facts.name, release, this.#now()) === null
+    return facts.isBrief !== true || facts.releases.every(isOld)
   }
 
   async factsOf(
@@ -137,9 +159,11 @@ export class PackageReader {
 
   remember(registry: Registry, facts: PackageFacts): void {
     this.#memory.facts.set(factsKey(registry, facts.name), Promise.resolve(facts))
-    for (const { file } of facts.releases)
-      if (file !== null && URL.canParse(file))
-        this.#memory.files.set(urlKey(new URL(file)), { ecosystem: registry.ecosystem, name: facts.name })
+    const owner = { ecosystem: registry.ecosystem, name: facts.name }
+    for (const { file } of facts.releases) {
+      const key = file === null ? null : fileKey(file)
+      if (key !== null) this.#memory.files.set(key, owner)
+    }
   }
 }
 

@@ -64,7 +64,7 @@ export class PackageGate {
 
   constructor(parts: PackageGateParts) {
     this.#parts = parts
-    this.#reader = new PackageReader(parts.rules, parts.memory)
+    this.#reader = new PackageReader(parts.rules, parts.memory, parts.now)
   }
 
   /** Null: the request continues unchanged. */
@@ -112,10 +112,17 @@ export class PackageGate {
     const { rules, now } = this.#parts
     if (isTrusted(rules, name)) return null
     const protocol = PROTOCOLS[registry.ecosystem]
-    const fetched = await fetchDocument(passage, request, protocol.accept)
+    const accept = headerOf(request.rawHeaders, 'accept')
+    const { brief } = protocol
+    const form = brief !== undefined && accept.includes(brief.split(';', 1)[0]!) ? brief : protocol.accept
+    const fetched = await fetchDocument(passage, request, form)
     if ('refusal' in fetched) return fetched
     if (fetched.status !== 200) return { answer: passedOn(fetched) }
-    const facts = await this.#reader.factsOf(passage, request, registry, name, fetched)
+    const first = await this.#reader.factsOf(passage, request, registry, name, fetched)
+    const facts =
+      'code' in first || this.#reader.suffices(first)
+        ? first
+        : await this.#reader.read(passage, request, registry, name, protocol.accept)
     if ('code' in facts) return { refusal: facts }
     this.#reader.remember(registry, facts)
     const young = facts.releases.flatMap((release) => ageProblem(rules, name, release, now()) ?? [])
@@ -125,9 +132,8 @@ export class PackageGate {
         .map((one) => idOf(registry, one)),
     )
     this.#reportOmitted(passage, request.read.target, facts, registry, left, young)
-    const accept = headerOf(request.rawHeaders, 'accept')
     const { type, body } = protocol.render(
-      fetched.text,
+      { type: fetched.type, body: fetched.text },
       (release) => left.has(idOf(registry, release)),
       accept,
       hrefOf(request.read),
