@@ -3,6 +3,7 @@
 import { PassThrough, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { Fault, messageOf } from '../system/fault.ts'
+import { processorTime } from '../system/processes.ts'
 import {
   type CallAnswer,
   type InsideFile,
@@ -12,7 +13,7 @@ import {
   parseFrame,
   type ToolName,
 } from './frame.ts'
-import { Stopwatch } from './stopwatch.ts'
+import { ProgramClock } from './program-clock.ts'
 
 /** Runs the interpreter; resolves when it and its children are gone. */
 export type LaunchInside = (io: InsideIo) => Promise<InsideEnd>
@@ -22,6 +23,8 @@ export interface InsideIo {
   readonly stdout: Writable
   readonly stderr: Writable
   readonly signal: AbortSignal
+  /** Called with the process whose descendants are everything inside. */
+  readonly onStarted?: (pid: number) => void
 }
 
 export interface InsideEnd {
@@ -75,13 +78,20 @@ const MAX_LINE: number = 48 * 1024 * 1024
 /** Further calls wait. */
 const CALLS_AT_ONCE = 16
 /** Lets an interpreter end a program before the whole process is ended. */
-/** The exit code of SIGXCPU. */
-const CPU_EXCEEDED = 128 + 24
 const GRACE_MS = 700
 const MAX_STRAY = 64 * 1024
 
-export function startInterpreter(launch: LaunchInside): Interpreter {
+/**
+ * `timed` if programs inside count their own time; otherwise what they use during a guarded call
+ * is watched from outside.
+ */
+export function startInterpreter(
+  launch: LaunchInside,
+  { timed = false }: { readonly timed?: boolean } = {},
+): Interpreter {
   const ending = new AbortController()
+  let started: number | null = null
+  const used = () => (timed ? 'not watched' : started === null ? null : processorTime(started))
   const stdin = new PassThrough()
   const runs = new Map<number, Run>()
   let stray = ''
@@ -135,7 +145,10 @@ export function startInterpreter(launch: LaunchInside): Interpreter {
       done()
     },
   })
-  const ended = launch({ stdin, stdout, stderr, signal: ending.signal })
+  const onStarted = (pid: number) => {
+    started = pid
+  }
+  const ended = launch({ stdin, stdout, stderr, signal: ending.signal, onStarted })
     .then(
       (end) => ({ end, error: null }),
       (error: unknown) => ({ end: null, error }),
@@ -160,6 +173,7 @@ export function startInterpreter(launch: LaunchInside): Interpreter {
       const run = new Run(program, {
         stop: () => send({ kind: 'stop', run: number }),
         kill: () => ending.abort(),
+        used,
       })
       runs.set(number, run)
       send({
@@ -212,13 +226,15 @@ function lineSink(take: (frame: InsideFrame) => void, tooLong: () => void, pace:
 interface Handles {
   readonly stop: () => void
   readonly kill: () => void
+  /** See `ProgramClock`. */
+  readonly used: () => string | null
 }
 
 class Run {
   readonly result: Promise<ProgramResult>
   readonly #program: Program
   readonly #handles: Handles
-  readonly #watch: Stopwatch
+  readonly #clock: ProgramClock
   readonly #calls = new AbortController()
   readonly #texts = { stdout: '', stderr: '' }
   #settle!: (result: ProgramResult) => void
@@ -235,7 +251,7 @@ class Run {
       this.#settle = resolve
       this.#fail = reject
     })
-    this.#watch = new Stopwatch(program.limits.milliseconds, () => this.#exceed('time'))
+    this.#clock = new ProgramClock(program.limits.milliseconds, handles.used, () => this.#exceed('time'))
     program.signal.addEventListener('abort', this.#cancel, { once: true })
   }
 
@@ -251,14 +267,14 @@ class Run {
     if (this.#printed > 64 * this.#program.limits.outputBytes) this.#exceed('output')
   }
 
-  /** Pauses the time limit, since a person may be asked. */
+  /** Waiting for it does not count, since a person may be asked. */
   async answer(tool: string, input: unknown): Promise<{ ok: boolean; value: CallAnswer } | null> {
     this.#count += 1
     if (this.#count > this.#program.limits.calls) {
       this.#exceed('calls')
       return null
     }
-    this.#watch.pause()
+    this.#clock.callBegins()
     try {
       const { ok, ...value } = await this.#program.call(tool, input, this.#calls.signal)
       return { ok, value }
@@ -266,7 +282,7 @@ class Run {
       // A failure here is Cordon's own and must not end Cordon.
       return { ok: false, value: { text: messageOf(error), code: 'failed' } }
     } finally {
-      this.#watch.resume()
+      this.#clock.callEnds()
     }
   }
 
@@ -290,11 +306,8 @@ class Run {
     const killed = end.exitCode === 137 || (end.exitCode === 134 && /out of memory/i.test(this.#texts.stderr))
     this.#settle({
       value: null,
-      error:
-        this.#limit === null && end.exitCode !== CPU_EXCEEDED
-          ? `the interpreter ended with exit code ${end.exitCode}`
-          : null,
-      limit: this.#limit ?? (end.exitCode === CPU_EXCEEDED ? 'time' : killed ? 'memory' : null),
+      error: this.#limit === null ? `the interpreter ended with exit code ${end.exitCode}` : null,
+      limit: this.#limit ?? (killed ? 'memory' : null),
       ...this.#printedSoFar(),
       files: [],
       notes: end.notes,
@@ -302,7 +315,7 @@ class Run {
   }
 
   close(): void {
-    this.#watch.stop()
+    this.#clock.stop()
     this.#calls.abort()
     if (this.#grace) clearTimeout(this.#grace)
     this.#program.signal.removeEventListener('abort', this.#cancel)

@@ -30,6 +30,8 @@ export interface LaunchIo {
   readonly terminal?: TerminalIo
   /** Cancels: the whole sandbox dies. */
   readonly signal?: AbortSignal
+  /** Called with the process whose descendants are everything inside. */
+  readonly onStarted?: (pid: number) => void
   /** Signals that reach this process while the command runs and are passed on to it. */
   readonly forwardSignals?: readonly NodeJS.Signals[]
   /** Where output beyond the cap is kept; without it the rest is dropped and counted. */

@@ -1,6 +1,6 @@
 /** Facts about processes: which live, have the terminal or listen, and `bash -n`. */
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { errorCode } from './fault.ts'
 
 const LISTENING = '0A'
@@ -42,16 +42,44 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process started, in ticks since boot; null if it is gone or /proc is missing. */
-export function startOf(pid: number): string | null {
+/** The fields of a process from its state on; null if it is gone or /proc is missing. */
+function statOf(pid: number | 'self'): string[] | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    // A zombie is dead.
-    return fields[0] === 'Z' ? null : (fields[19] ?? null)
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
     return null
   }
+}
+
+/**
+ * The processor time of a process and all its descendants, as a text: two equal ones mean that none
+ * of them ran for a tick. Null if unknown.
+ */
+export function processorTime(pid: number): string | null {
+  const times: string[] = []
+  const pids = [pid]
+  try {
+    for (const one of pids) {
+      const stat = statOf(one)
+      if (stat === null) return null
+      times.push([one, ...stat.slice(11, 15)].join(' '))
+      for (const task of readdirSync(`/proc/${one}/task`))
+        pids.push(
+          ...readFileSync(`/proc/${one}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+        )
+    }
+  } catch {
+    return null
+  }
+  return times.join('\n')
+}
+
+/** When a process started, in ticks since boot; null if it is gone or /proc is missing. */
+export function startOf(pid: number): string | null {
+  const stat = statOf(pid)
+  // A zombie is dead.
+  return stat === null || stat[0] === 'Z' ? null : (stat[19] ?? null)
 }
 
 /** Whether this exact process lives. Numbers are reused, but not with the same start. */
@@ -61,13 +89,10 @@ export function isSameProcess(pid: number, started: string | null): boolean {
 
 /** True in the foreground or if unknown. Changing the terminal in the background stops us. */
 export function isInForeground(): boolean {
-  try {
-    const stat = readFileSync('/proc/self/stat', 'utf8')
-    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return foreground === '-1' || group === foreground
-  } catch {
-    return true
-  }
+  const stat = statOf('self')
+  if (stat === null) return true
+  const [, , group, , , foreground] = stat
+  return foreground === '-1' || group === foreground
 }
 
 /** The complaint of `bash -n`, or null. Warnings count: an open here-document is one. */

@@ -7,11 +7,10 @@ import { type AnswerKind, askSummary, askView, withAnswers } from '../../approva
 import { repositoryAt } from '../../project/load/nearby.ts'
 import type { NewAsk } from '../../questions/asks.ts'
 import { machineFiles } from '../../system/files.ts'
-import { canonicalJson } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { HookJudgement } from './judge.ts'
 
-/** The question with its possible grants. A yes covers exactly this input, directory and its current link targets. */
+/** The question with its possible grants. A yes covers exactly this tool, input, directory and its current link targets. */
 export function askOf(
   machine: Machine,
   host: string,
@@ -19,15 +18,14 @@ export function askOf(
   judgement: HookJudgement,
   opened: readonly string[],
 ): NewAsk {
-  const { root: project, cwd, session } = place
+  const { root: project, session, hostTool } = place
   const { call } = judgement
   const question = hookQuestion(machine, place, judgement)
   // An unknown tool's effects are unknown too.
   const isKnown = call.kind === 'tool' || isServerTool(call)
-  const suggestions = isKnown ? requestOf(question).suggestions : []
-  const once = isKnown
-    ? hash('sha256', JSON.stringify([host, project, cwd, canonicalJson(question.input), ...opened]))
-    : undefined
+  const request = requestOf(question)
+  const suggestions = isKnown ? request.suggestions : []
+  const once = isKnown ? hash('sha256', JSON.stringify([host, hostTool, request.call, ...opened])) : undefined
   const answered: readonly AnswerKind[] = [
     ...(once === undefined ? [] : (['once', 'deny-message'] as const)),
     ...(session === null ? [] : (['session'] as const)),
@@ -87,5 +85,7 @@ export interface AskPlace {
   readonly root: string
   readonly cwd: string
   readonly session: string | null
+  /** The host's name of the tool. */
+  readonly hostTool: string
   readonly given: Readonly<Record<string, unknown>>
 }

@@ -12,6 +12,7 @@ import type { EgressDenial } from '../wire/refusal.ts'
 import { authorityOf, type Target } from '../wire/target.ts'
 import { isAwsSigned, needsPayload, signAgain } from './aws-signature.ts'
 import { foreignCredential, foreignField } from './foreign-credential.ts'
+import { type AskedRange, widenRange } from './partial-answer.ts'
 import { type ReadFrameHead, scrubFrames } from './scrub-frames.ts'
 import { scrubBytes, scrubStream } from './scrub-stream.ts'
 import { secretForms } from './secret-forms.ts'
@@ -96,6 +97,8 @@ export interface SwappedRequest {
   readonly rawHeaders: readonly string[]
   /** Names of the inserted secrets. */
   readonly used: readonly string[]
+  /** The part of the answer that the command asked for; the request asks for more. */
+  readonly asked: AskedRange | null
 }
 
 export interface Broker {
@@ -157,7 +160,12 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
     return known
   }
 
-  function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial } {
+  const mayEcho = (target: Target) => held.some((secret) => !secret.signs && !secret.login && isGranted(secret, target))
+
+  function swap(given: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial } {
+    const wide = mayEcho(given.target) ? widenRange(given.rawHeaders) : { rawHeaders: given.rawHeaders, asked: null }
+    const { asked } = wide
+    const request = { ...given, rawHeaders: wide.rawHeaders }
     let { path, rawHeaders } = request
     const used: string[] = []
     const unset = absent.find((secret) => isGranted(secret, request.target))
@@ -178,11 +186,11 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
       used.push(secret.name)
     }
     const signing = held.filter((secret) => secret.signs && isGranted(secret, request.target, request.suffixes))
-    if (signing.length > 0) return signedAgain(signing, request, { path, rawHeaders, used })
+    if (signing.length > 0) return signedAgain(signing, given, { path, rawHeaders, used, asked })
     const isOpen = ({ openPaths = [] }: Held): boolean => request.method === 'GET' && openPaths.includes(path)
     const needsOne = held.some((secret) => secret.exclusive && isGranted(secret, request.target) && !isOpen(secret))
     if (used.length > 0 || !needsOne) {
-      return { path, rawHeaders, used }
+      return { path, rawHeaders, used, asked }
     }
     const message = `a request to ${quote(request.target.host)} must carry the brokered credential, and this one carries none`
     return { refusal: { code: 'secret-absent', message } }
@@ -232,7 +240,7 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
       }
     },
     isFor: (target) => [...held, ...absent].some((secret) => isGranted(secret, target)),
-    mayEcho: (target) => held.some((secret) => !secret.signs && !secret.login && isGranted(secret, target)),
+    mayEcho,
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), search()).toString('latin1'),
     scrubStream: (sameLength) => scrubStream(search(), sameLength),
     scrubFrames: (readHead) => scrubFrames(search(), readHead),
@@ -300,7 +308,7 @@ function signedAgain(
       const headers = swapped.rawHeaders.map((text, at) =>
         at % 2 === 1 && swapped.rawHeaders[at - 1]!.toLowerCase() === 'authorization' ? signed.authorization : text,
       )
-      return { path: swapped.path, rawHeaders: headers, used: [...swapped.used, secret.name] }
+      return { ...swapped, rawHeaders: headers, used: [...swapped.used, secret.name] }
     }
     problem = signed.problem
   }

@@ -11,6 +11,8 @@ export class Scrubber {
   readonly #search: SecretSearch
   readonly #sameLength: boolean
   #waiting: Buffer = Buffer.alloc(0)
+  /** Waiting bytes that were passed on with a message; a secret may continue in the next one. */
+  #passed = 0
 
   /** `sameLength`: for bytes whose length is already declared. */
   constructor(search: SecretSearch, sameLength: boolean) {
@@ -23,15 +25,18 @@ export class Scrubber {
     const { found, waitsFrom } = this.#search(bytes)
     // A whole secret is not cut: another one may start inside it.
     const end = found.find((one) => one.start < waitsFrom && one.end > waitsFrom)?.start ?? waitsFrom
+    const clean = withoutSecrets(bytes.subarray(0, end), found, this.#sameLength, this.#passed)
     this.#waiting = bytes.subarray(end)
-    return withoutSecrets(bytes.subarray(0, end), found, this.#sameLength)
+    this.#passed = Math.max(0, this.#passed - end)
+    return clean
   }
 
   /** The bytes kept back. */
   end(): Buffer {
-    const rest = this.#waiting
-    this.#waiting = Buffer.alloc(0)
-    return scrubBytes(rest, this.#search, this.#sameLength)
+    const { found } = this.#search(this.#waiting)
+    const clean = withoutSecrets(this.#waiting, found, this.#sameLength, this.#passed)
+    this.#passed = this.#waiting.length
+    return clean
   }
 }
 
@@ -52,14 +57,17 @@ export function scrubBytes(bytes: Buffer, search: SecretSearch, sameLength = fal
   return withoutSecrets(bytes, search(bytes).found, sameLength)
 }
 
-function withoutSecrets(bytes: Buffer, found: readonly FoundSecret[], sameLength: boolean): Buffer {
+/** The bytes behind the first `passed` without secrets. */
+function withoutSecrets(bytes: Buffer, found: readonly FoundSecret[], sameLength: boolean, passed = 0): Buffer {
   const parts: Buffer[] = []
-  let from = 0
+  let from = Math.min(passed, bytes.length)
   for (const { start, end, form } of found) {
     if (end > bytes.length) break
+    if (end <= from) continue
     const { filler, placeholder } = form
-    const replacement = sameLength || placeholder === null ? filler.repeat(end - start) : placeholder
-    parts.push(bytes.subarray(from, start), Buffer.from(replacement))
+    const clear = Math.max(start, from)
+    const replacement = sameLength || placeholder === null ? filler.repeat(end - clear) : placeholder
+    parts.push(bytes.subarray(from, clear), Buffer.from(replacement))
     from = end
   }
   return from === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)])

@@ -6,6 +6,7 @@ import { decoded } from '../wire/decoding.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
 import { endToEndHeaders } from '../wire/request-head.ts'
 import type { Broker } from './broker.ts'
+import { type AskedRange, narrowAnswer, PART_HEADERS, scrubbedPart } from './partial-answer.ts'
 import { envelopeHead, eventStreamHead, type ReadFrameHead } from './scrub-frames.ts'
 
 /** For a compressed transfer coding, which no client requested. */
@@ -40,7 +41,7 @@ const KEEPS_LENGTH = 1024 * 1024
  * Whether secrets in this answer are overwritten and not replaced, so that its length stays
  * correct.
  */
-export function keepsLength(headers: IncomingHttpHeaders): boolean {
+function keepsLength(headers: IncomingHttpHeaders): boolean {
   return headers['content-encoding'] === undefined && Number(headers['content-length'] ?? 0) >= KEEPS_LENGTH
 }
 
@@ -62,14 +63,14 @@ export interface CleanHead {
 export function cleanHead(
   broker: Broker | null,
   incoming: IncomingMessage,
-  dropped: readonly string[] = [],
+  { dropped, added }: Pick<CleanAnswer, 'dropped' | 'added'> = { dropped: [], added: {} },
 ): CleanHead {
   const statusText = incoming.statusMessage ?? ''
   const rawHeaders = endToEndHeaders(incoming.rawHeaders, dropped)
   if (broker === null) return { statusText, rawHeaders }
   return {
     statusText: broker.scrubText(statusText),
-    rawHeaders: rawHeaders.map((text) => broker.scrubText(text)),
+    rawHeaders: [...rawHeaders.map((text) => broker.scrubText(text)), ...Object.entries(added).flat()],
   }
 }
 
@@ -99,6 +100,32 @@ const FRAMINGS: readonly [type: RegExp, readHead: ReadFrameHead][] = [
   [/^application\/(?:grpc(?!-web-text)|connect\+)/i, envelopeHead],
   [/^application\/vnd\.amazon\.eventstream\b/i, eventStreamHead],
 ]
+
+/** An answer that the command may see, and what changes in its head. */
+export interface CleanAnswer {
+  readonly body: Readable
+  readonly status: number
+  readonly dropped: readonly string[]
+  readonly added: Readonly<Record<string, string>>
+}
+
+/** Removes the session's secrets from an answer; null if it cannot be read. */
+export function cleanAnswer(
+  { scrub, asked }: { readonly scrub: Broker | null; readonly asked: AskedRange | null },
+  status: number,
+  headers: IncomingHttpHeaders,
+  body: Readable,
+  bodiless = false,
+): CleanAnswer | null {
+  if (scrub === null || bodiless) return { body, status, dropped: [], added: {} }
+  const part = narrowAnswer(status, headers, asked)
+  if (part === 'unreadable') return null
+  if (part !== null) {
+    return { body: scrubbedPart(scrub, body, part), status: part.status, dropped: PART_HEADERS, added: part.headers }
+  }
+  const clean = scrubbedBody(scrub, body, headers)
+  return clean && { body: clean, status, dropped: keepsLength(headers) ? [] : PACKING, added: {} }
+}
 
 /** The body without the session's secrets; null if it cannot be read. */
 export function scrubbedBody(broker: Broker, body: Readable, headers: IncomingHttpHeaders): Readable | null {

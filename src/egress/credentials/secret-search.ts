@@ -29,7 +29,7 @@ export type SecretSearch = (bytes: Buffer) => SearchedBytes
 /** Decoded layers of escapes, such as JSON in JSON in a URL. */
 const LAYERS = 3
 /** The most bytes that wait, however escaped. */
-const MOST_WAITING = 16 * 1024
+export const MOST_WAITING: number = 16 * 1024
 /**
  * The start of a long form is not compared: the text before it may end in half an escape that
  * absorbs its first characters. The rest is too long to guess.

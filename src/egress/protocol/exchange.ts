@@ -7,14 +7,13 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import {
+  cleanAnswer,
   cleanHead,
   isBodiless,
   isPackedInTransfer,
-  keepsLength,
   PACKED_IN_TRANSFER,
   PACKING,
   PACKING_OFFERS,
-  scrubbedBody,
   UNREADABLE,
 } from '../credentials/scrub.ts'
 import type { RoutedRequest } from '../route/route-agent.ts'
@@ -230,7 +229,7 @@ class Exchange {
 
   #receive(incoming: IncomingMessage): void {
     const { scrub } = this.#cleared
-    const packed = scrub !== null && !isBodiless(incoming.statusCode!, this.#message.method!)
+    const bodiless = isBodiless(incoming.statusCode!, this.#message.method!)
     if (isPackedInTransfer(incoming)) {
       incoming.destroy()
       this.#answer(PACKED_IN_TRANSFER)
@@ -238,15 +237,16 @@ class Exchange {
     }
     if (incoming.headers.location !== undefined && incoming.statusCode! >= 300)
       this.#passage.packages?.redirected(this.#read, incoming.headers.location)
-    const head = cleanHead(scrub, incoming, packed && !keepsLength(incoming.headers) ? PACKING : [])
-    const body = packed ? scrubbedBody(scrub, incoming, incoming.headers) : incoming
-    if (body === null) {
+    const answer = cleanAnswer(this.#cleared, incoming.statusCode!, incoming.headers, incoming, bodiless)
+    if (answer === null) {
       incoming.destroy()
       this.#answer(UNREADABLE)
       return
     }
+    const { body, status } = answer
+    const head = cleanHead(scrub, incoming, answer)
     try {
-      this.#response.writeHead(incoming.statusCode!, head.statusText, [...head.rawHeaders])
+      this.#response.writeHead(status, head.statusText, [...head.rawHeaders])
     } catch (error) {
       incoming.destroy()
       this.#answer(upstreamRefusal(error, this.#read.target))

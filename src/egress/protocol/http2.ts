@@ -16,7 +16,7 @@ import {
 } from 'node:http2'
 import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from '../credentials/scrub.ts'
+import { cleanAnswer, PACKING, PACKING_OFFERS, UNREADABLE } from '../credentials/scrub.ts'
 import { upstreamRefusal } from '../route/upstream.ts'
 import { metered } from '../route/usage.ts'
 import { type EgressDenial, httpRefusal } from '../wire/refusal.ts'
@@ -222,13 +222,15 @@ function respond(
   cleared: Cleared,
 ): boolean {
   const { scrub } = cleared
-  const headers = scrub ? scrubbed(incoming, scrub.scrubText, endStream ? [] : PACKING) : { ...incoming }
+  const answer = cleanAnswer(cleared, Number(incoming[':status']), incoming, request, endStream)
+  if (answer === null) return false
+  const { body, status, dropped, added } = answer
+  const headers = scrub ? { ...scrubbed(incoming, scrub.scrubText, dropped), ...added } : { ...incoming }
   if (endStream) {
     stream.respond(headers, { endStream: true })
     return true
   }
-  const body = scrub ? scrubbedBody(scrub, request, incoming) : request
-  if (body === null) return false
+  headers[':status'] = status
   let trailers: OutgoingHttpHeaders = {}
   request.once('trailers', (received) => {
     trailers = scrub ? scrubbed(received, scrub.scrubText, PACKING) : { ...received }

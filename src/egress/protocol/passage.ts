@@ -101,7 +101,8 @@ export async function clearHost(
   const refusal = judgeRequest(admission.rules, read.target, { method, path: read.path, rawHeaders })
   if (refusal !== null) return { refusal }
   const budget = passage.budget(admission.rules, read.target)
-  if (passage.broker === null) return { admission, path: read.path, rawHeaders, used: [], scrub: null, budget }
+  if (passage.broker === null)
+    return { admission, path: read.path, rawHeaders, used: [], asked: null, scrub: null, budget }
   const secure = read.secure || staysHere(admission.route)
   const swapped = passage.broker.swap({
     target: read.target,

@@ -2,15 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Broker } from '../credentials/broker.ts'
-import {
-  cleanHead,
-  isPackedInTransfer,
-  PACKING,
-  PACKING_OFFERS,
-  scrubbedBody,
-  UNREADABLE,
-} from '../credentials/scrub.ts'
+import { cleanAnswer, cleanHead, isPackedInTransfer, PACKING_OFFERS, UNREADABLE } from '../credentials/scrub.ts'
 import { websocketHead } from '../credentials/scrub-frames.ts'
 import { timeoutError, upstreamRefusal } from '../route/upstream.ts'
 import { metered } from '../route/usage.ts'
@@ -20,6 +12,7 @@ import type { EgressDenial } from '../wire/refusal.ts'
 import { hasBody, headerValues, readRequest, upstreamHeaders } from '../wire/request-head.ts'
 import { headOf, outgoing } from './exchange.ts'
 import {
+  type Cleared,
   clearRequest,
   closeSoon,
   type Passage,
@@ -75,7 +68,7 @@ export async function upgrade(
   })
   request.once('response', (incoming) => {
     socket.off('close', abandon)
-    const down = answerPlainly(socket, incoming, given)
+    const down = answerPlainly(socket, incoming, cleared)
     down.then((bytes) => recordAllowed(passage, record, { down: bytes, secrets: cleared.used }))
   })
   request.once('upgrade', (incoming, host, early) => {
@@ -105,20 +98,20 @@ export async function upgrade(
 }
 
 /** A host that does not switch answers like any request; the connection ends with it. */
-function answerPlainly(socket: Duplex, incoming: IncomingMessage, broker: Broker | null): Promise<number> {
+function answerPlainly(socket: Duplex, incoming: IncomingMessage, cleared: Cleared): Promise<number> {
   let bytes = 0
-  const head = cleanHead(broker, incoming, broker ? PACKING : [])
-  socket.write(
-    headBytes(`HTTP/1.1 ${incoming.statusCode} ${head.statusText}`, [...head.rawHeaders, 'Connection', 'close']),
-  )
+  const answer = cleanAnswer(cleared, incoming.statusCode!, incoming.headers, incoming)
+  if (answer !== null) {
+    const head = cleanHead(cleared.scrub, incoming, answer)
+    socket.write(headBytes(`HTTP/1.1 ${answer.status} ${head.statusText}`, [...head.rawHeaders, 'Connection', 'close']))
+  }
   incoming.on('data', (chunk: Buffer) => {
     bytes += chunk.length
   })
   incoming.on('error', () => socket.destroy())
-  const body = broker ? scrubbedBody(broker, incoming, incoming.headers) : incoming
-  if (body === null || isPackedInTransfer(incoming)) socket.destroy()
+  if (answer === null || isPackedInTransfer(incoming)) socket.destroy()
   else
-    body
+    answer.body
       .on('error', () => socket.destroy())
       .once('end', () => closeSoon(socket))
       .pipe(socket)

@@ -77,6 +77,7 @@ async function attend(
       return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
     control.on('error', () => {})
     control.write(setup)
+    if (child.pid !== undefined) io.onStarted?.(child.pid)
     const inside = new InsideServers(plan.servers, control, io)
     cleanups.push(() => inside.close())
     const refuse = () => {

@@ -76,7 +76,7 @@ function countedLimit({ certainty, limit }: Violation): ('memory' | 'processes')
 }
 
 /** The OS sandbox for code of a model: the machine's programs, nothing of the project, no network, a directory in memory to work in. */
-interface CodeSandbox {
+export interface CodeSandbox {
   readonly argv: readonly string[]
   /** Shown read-only, beside the machine's programs. */
   readonly reads: readonly string[]

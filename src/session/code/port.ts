@@ -8,10 +8,9 @@ import type { CallAnswer, InsideFile, ToolName } from '../../code/frame.ts'
 import { type Interpreter, type ProgramLimits, startInterpreter } from '../../code/interpreter.ts'
 import { type ModulePolicy, pythonArgv } from '../../code/python/bootstrap.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
-import type { Limits } from '../../sandbox/limits.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
 import type { EngineSet } from '../../sandbox/oci/engine-set.ts'
-import { runCodeSandbox } from '../../sandbox/oci/os-engine.ts'
+import { type CodeSandbox, runCodeSandbox } from '../../sandbox/oci/os-engine.ts'
 import { Fault } from '../../system/fault.ts'
 import { uniqueName, writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
@@ -52,10 +51,10 @@ export function openPrograms(options: CodeOptions): ProgramPort {
     null
   let script: { readonly interpreter: Interpreter; users: number; idle: NodeJS.Timeout | null } | null = null
 
-  const start = (argv: readonly string[], reads: readonly string[], limits: Limits, env: Record<string, string>) => {
+  const start = (given: CodeSandbox, timed: boolean) => {
     closing.signal.throwIfAborted()
-    const layout = { argv, reads, env, limits: { ...limits, scratchBytes: SCRATCH_BYTES } }
-    const interpreter = startInterpreter((io) => runCodeSandbox(backend, layout, io))
+    const layout = { ...given, limits: { ...given.limits, scratchBytes: SCRATCH_BYTES } }
+    const interpreter = startInterpreter((io) => runCodeSandbox(backend, layout, io), { timed })
     running.add(interpreter)
     return interpreter
   }
@@ -70,7 +69,8 @@ export function openPrograms(options: CodeOptions): ProgramPort {
       throw new Fault('no-engine', 'there is no python3 in the folders of the system', { remedy: 'Install python3.' })
     }
     const limits = { memoryBytes: PYTHON_MEMORY, processes: PROCESSES }
-    return start(pythonArgv(python, modules), [], limits, { MPLBACKEND: 'Agg', MPLCONFIGDIR: '/tmp' })
+    const env = { MPLBACKEND: 'Agg', MPLCONFIGDIR: '/tmp' }
+    return start({ argv: pythonArgv(python, modules), reads: [], env, limits }, false)
   }
   /** An unused interpreter with the current modules: left by the last call, or new. */
   const freshPython = (): Interpreter => {
@@ -107,7 +107,7 @@ export function openPrograms(options: CodeOptions): ProgramPort {
       '--max-old-space-size=256',
       join(inside, 'main.mjs'),
     ]
-    return start(argv, [process.execPath, inside], { memoryBytes, processes: 256 }, {})
+    return start({ argv, reads: [process.execPath, inside], limits: { memoryBytes, processes: 256 } }, true)
   }
 
   const program = async (

@@ -274,8 +274,8 @@ async function whyAsked(
 /** Shorter than the longest reason, to leave space for other notes. */
 const MAX_WHY = 1500
 
-function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session }, given }: HostToolCall): AskPlace {
-  return { root, cwd: cwd ?? root, session, given }
+function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session, tool }, given }: HostToolCall): AskPlace {
+  return { root, cwd: cwd ?? root, session, hostTool: tool, given }
 }
 
 function wayOut(id: string | null, { call }: HookJudgement): string {

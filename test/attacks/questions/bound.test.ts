@@ -54,7 +54,7 @@ describe('in a hook', () => {
   const effect = async (tool: string, input: object) =>
     effectOf('claude-code', await world.ask('claude-code', call(tool, input)))
 
-  const rows: readonly { tool: string; asked: object; other: object; note: string }[] = [
+  const rows: readonly { tool: string; asked: object; other: object; otherTool?: string; note: string }[] = [
     {
       tool: 'Write',
       asked: { file_path: '$P/a.txt', content: 'harmless' },
@@ -73,12 +73,26 @@ describe('in a hook', () => {
       other: { command: 'make x', timeout: 5, run_in_background: true },
       note: 'the same command, in the background',
     },
+    {
+      tool: 'mcp__shop__get_order',
+      asked: { id: 1 },
+      other: { id: 1 },
+      otherTool: 'mcp__shop__delete_order',
+      note: 'another tool with the same input',
+    },
+    {
+      tool: 'mcp__staging__delete_order',
+      asked: { id: 1 },
+      other: { id: 1 },
+      otherTool: 'mcp__production__delete_order',
+      note: 'the same tool of another server',
+    },
   ]
-  it.each(rows)('a yes to $tool is none to $note', async ({ tool, asked, other }) => {
+  it.each(rows)('a yes to $tool is none to $note', async ({ tool, asked, other, otherTool = tool }) => {
     expect(await effect(tool, asked)).toBe('deny')
     const [ask] = openAsks(world.machine, Date.now())
     await answerAsk(world.machine, ask!, { kind: 'once' }, Date.now())
-    expect(await effect(tool, other)).toBe('deny')
+    expect(await effect(otherTool, other)).toBe('deny')
     // The control: the very call that was shown takes it, once; what the agent says about it is not a part of it.
     const again = tool === 'Bash' ? { ...asked, description: 'tries again' } : asked
     expect(['pass', 'allow', 'sandboxed']).toContain(await effect(tool, again))

@@ -35,17 +35,19 @@ const ways = [
     tool: 'python_exec',
     read: 'cordon.read("a.txt")',
     twice: 'x = [cordon.read(f"many/{i}.txt").data["text"] for i in range(50)]\nlen("".join(x))',
+    waits: 'cordon.bash("sleep 1.5").data["exitCode"]',
     caught: 'try:\n    cordon.read("/etc/shadow")\nexcept cordon.ToolError as e:\n    print("no:", e.code)',
   },
   {
     tool: 'code_exec',
     read: '(await tools.read("a.txt")).text',
     twice: 'let t = ""; for (let i = 0; i < 50; i++) t += (await tools.read("many/" + i + ".txt")).data.text; t.length',
+    waits: '(await tools.bash("sleep 1.5")).data.exitCode',
     caught: 'try { await tools.read("/etc/shadow") } catch (e) { console.log("no:", e.code) }',
   },
 ]
 
-describe.each(ways)('$tool', ({ tool, read, twice, caught }) => {
+describe.each(ways)('$tool', ({ tool, read, twice, waits, caught }) => {
   it('asks by itself, and again for each call that asks', async () => {
     const session = await open({ permission: { mode: 'custom', tools: { ...allowed, read: 'ask', [tool]: 'ask' } } })
     world.answer = () => ({ kind: 'once' })
@@ -57,6 +59,11 @@ describe.each(ways)('$tool', ({ tool, read, twice, caught }) => {
     const session = await open({ permission: { tools: { ...allowed, read: 'ask' } } })
     world.answer = () => ({ kind: 'deny' })
     expect(await textOf(session, tool, caught.replace('/etc/shadow', 'a.txt'))).toContain('no: refused')
+  })
+
+  it('waits for a call longer than its own time', async () => {
+    world.answer = () => ({ kind: 'once' })
+    expect(await textOf(await open(), tool, waits, { timeout: 1 })).toMatch(/^0\b/)
   })
 
   it('is denied what the policy denies', async () => {
