@@ -463,7 +463,7 @@ static int answer_next(void) {
   if (programs_is_on() && is_start(c.number)) {
     if (learn_is_on()) (void)learn_call(&c, c.number);
     answer_start(&c);
-  } else answer_one(&c);
+  } else if (!continue_send(&c)) answer_one(&c);
   return 1;
 }
 

@@ -144,6 +144,7 @@ int work_apart(struct helpers *helpers, void (*work)(void *), const void *with, 
 
 /* datagrams.c */
 void note_caller(pid_t tid);
+int continue_send(const struct call *c);
 void answer_datagram_socket(const struct call *c);
 void answer_send(const struct call *c, int number, uint64_t bytes, uint64_t length, int flags,
                  uint64_t address, uint64_t address_length);

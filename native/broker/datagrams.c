@@ -81,10 +81,13 @@ void note_caller(pid_t tid) {
     }
 }
 
-static void go_on_sending(const struct call *c) {
+/* Continues any send while there is no datagram socket. 0 if the call has to be performed here. */
+int continue_send(const struct call *c) {
+  if (are_there || !is_sending(c->number)) return 0;
   if (sender_count < MOST_SENDERS) senders[sender_count++] = (struct sender){.tid = c->tid, .user_time = -1};
   else too_many_senders = 1;
   let_go_on(c);
+  return 1;
 }
 
 /* socket() and socketpair() have their arguments in registers, so the caller cannot replace them. */
@@ -215,7 +218,6 @@ void answer_send(const struct call *c, int number, uint64_t bytes, uint64_t leng
                                  .msg_namelen = (socklen_t)address_length,
                                  .msg_iov = parts,
                                  .msg_iovlen = 1};
-  if (!are_there) return go_on_sending(c);
   int fd = socket_of(c, number);
   if (fd < 0) return answer(c, EBADF);
   parts[0] = (struct iovec){.iov_base = (void *)(uintptr_t)bytes, .iov_len = (size_t)length};
@@ -224,7 +226,6 @@ void answer_send(const struct call *c, int number, uint64_t bytes, uint64_t leng
 
 void answer_send_message(const struct call *c, int number, uint64_t from, int flags) {
   struct msghdr request;
-  if (!are_there) return go_on_sending(c);
   int error = copy_memory(c, from, &request, sizeof request), fd = error ? -1 : socket_of(c, number);
   if (fd < 0) return answer(c, error ? error : EBADF);
   finish(c, fd, flags, send_now(c, fd, &request, flags));
@@ -233,7 +234,6 @@ void answer_send_message(const struct call *c, int number, uint64_t from, int fl
 /* Sends one message: a caller that passed more calls again. */
 void answer_send_messages(const struct call *c, int number, uint64_t from, unsigned count, int flags) {
   struct mmsghdr request;
-  if (!are_there) return go_on_sending(c);
   if (count == 0) return answer_with(c, 0);
   int error = copy_memory(c, from, &request, sizeof request), fd = error ? -1 : socket_of(c, number);
   if (fd < 0) return answer(c, error ? error : EBADF);

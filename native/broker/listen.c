@@ -26,20 +26,35 @@ static pid_t process_of(pid_t tid) {
   return line ? (pid_t)atoi(line + 6) : -1;
 }
 
-/* The caller's socket; -1 if unavailable. A thread may have its own descriptor table, so the
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL
+#endif
+
+/* Before Linux 6.9 only a process can be asked. A thread may have its own descriptor table, so the
  * socket's inode is compared. */
-int socket_of(const struct call *c, int number) {
+static int socket_of_process(pid_t tid, int number) {
   struct stat got, meant;
   char path[64];
-  int process = (int)syscall(SYS_pidfd_open, process_of(c->tid), 0);
+  int process = (int)syscall(SYS_pidfd_open, process_of(tid), 0);
   int fd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, number, 0);
   if (process >= 0) close(process);
   if (fd < 0) return -1;
-  snprintf(path, sizeof path, "/proc/%d/fd/%d", c->tid, number);
-  int same = fstat(fd, &got) == 0 && stat(path, &meant) == 0 && got.st_dev == meant.st_dev &&
-             got.st_ino == meant.st_ino;
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", tid, number);
+  if (fstat(fd, &got) == 0 && stat(path, &meant) == 0 && got.st_dev == meant.st_dev && got.st_ino == meant.st_ino)
+    return fd;
+  close(fd);
+  return -1;
+}
+
+/* The caller's socket; -1 if unavailable. */
+int socket_of(const struct call *c, int number) {
+  int thread = (int)syscall(SYS_pidfd_open, c->tid, PIDFD_THREAD);
+  int fd = thread >= 0 ? (int)syscall(SYS_pidfd_getfd, thread, number, 0)
+         : errno == EINVAL ? socket_of_process(c->tid, number)
+                           : -1;
   uint64_t id = c->id;
-  if (same && ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0) return fd;
+  if (thread >= 0) close(thread);
+  if (fd < 0 || ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0) return fd;
   close(fd);
   return -1;
 }

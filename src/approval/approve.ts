@@ -98,7 +98,8 @@ export async function approve(
   return answer.by === undefined ? approval : { ...approval, by: answer.by }
 }
 
-function approvalOf(tool: string, answer: Answer): Approval {
+/** What an answer to a question of this tool means. */
+export function approvalOf(tool: string, answer: Answer): Approval {
   const remembered = (
     grant: Suggestion,
     verdict: SavedAnswer['verdict'],

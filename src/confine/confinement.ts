@@ -19,7 +19,7 @@ import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { HostRule, PathRule, Policy, RuleRef } from '../policy/policy.ts'
 import type { HeldHosts } from '../policy/programs/callers.ts'
-import type { StartedFor, TableScene, UnapprovedScripts } from '../policy/programs/table.ts'
+import type { RefusedStarts, StartedFor, TableScene, UnapprovedScripts } from '../policy/programs/table.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { type AppliedBundle, type BundleFurnishing, furnish, type RegistryFacts } from '../sandbox/bundles/bundle.ts'
@@ -185,6 +185,7 @@ export type Narrowing =
   | { readonly kind: 'long-lived' }
   /** Replaces the built-in time limit; a limit in the manifest still applies. */
   | { readonly kind: 'time'; readonly ms: number; readonly by: string }
+  | { readonly kind: 'starts'; readonly refused: RefusedStarts }
   /** The limits of the agent's ring (P8). */
   | { readonly kind: 'ring'; readonly limits: Pick<RingSettings, 'seconds' | 'memory'> }
 
@@ -245,7 +246,7 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
       fixed: furnished.variables,
     },
     limits: limitsOf(sandbox.limits, narrowing, labels),
-    programs: programsOf(policy, rules, decided),
+    programs: { ...programsOf(policy, rules, decided), refused: all(narrowing, 'starts')[0]?.refused ?? null },
     undo: { relies, session },
     bundles: { applied: bundles, signed: loaded.ownManifest ? registries : null },
   }

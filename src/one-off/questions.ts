@@ -19,6 +19,7 @@ import { settle } from '../policy/settle.ts'
 import { openSavedGrants } from '../project/answer-counts.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { repositoryAt } from '../project/load/nearby.ts'
+import { remember } from '../project/remember.ts'
 import { namedOwnPorts } from '../run/network/own-ports.ts'
 import type { CommandRunner } from '../run/runner.ts'
 import { Fault } from '../system/fault.ts'
@@ -215,31 +216,29 @@ export class TypedQuestions {
     else this.#answers.push({ subject, approval })
   }
 
-  async #remember(remembered: SavedAnswer): Promise<void> {
-    const { loaded, machine, files, report } = this.#parts
-    const { grant, scope, seconds, verdict } = remembered
+  async #remember(answer: SavedAnswer): Promise<void> {
     // The session of a run is the run.
-    if (scope === 'session') return
-    if (scope === 'always') {
-      const { amendByAnswer } = await import('../project/amend.ts')
-      const amended = await amendByAnswer(loaded, { ...remembered, tool: 'bash' }, machine, files)
-      if ('loaded' in amended) {
-        report(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${withTilde(grant.value, machine.home)}`)
-        return
-      }
-      report(
-        `kept for you and this project, not in cordon.toml (cordon grants lists and revokes it): ${withTilde(grant.value, machine.home)}; ${amended.why}`,
-      )
-    }
-    openSavedGrants(machine).add({
+    if (answer.scope === 'session') return
+    const { machine, files, report } = this.#parts
+    let { loaded } = this.#parts
+    const { amendByAnswer } = await import('../project/amend.ts')
+    const place = {
+      saved: openSavedGrants(machine),
       project: loaded.root,
       session: NO_SESSION,
-      kind: grant.kind,
-      value: grant.value,
-      verdict,
-      scope: scope === 'time' ? 'time' : 'project',
-      expires: scope === 'time' && seconds !== null ? Date.now() + seconds * 1000 : null,
-    })
+      now: Date.now,
+      amend: (one: SavedAnswer) => amendByAnswer(loaded, { ...one, tool: 'bash' }, machine, files),
+    }
+    for await (const { grant, amended } of remember(answer, place)) {
+      const shown = withTilde(grant.value, machine.home)
+      if (amended && 'loaded' in amended) {
+        loaded = amended.loaded
+        report(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${shown}`)
+      } else if (amended)
+        report(
+          `kept for you and this project, not in cordon.toml (cordon grants lists and revokes it): ${shown}; ${amended.why}`,
+        )
+    }
   }
 
   /** A saved answer; a no beats a yes. */

@@ -2,6 +2,7 @@
 
 import type { SavedAnswer } from '../approval/approve.ts'
 import type { SavedGrants } from '../approval/saved-grants.ts'
+import type { Suggestion } from '../approval/suggestion.ts'
 import type { AmendResult } from './amend.ts'
 
 export interface RememberPlace {
@@ -14,23 +15,31 @@ export interface RememberPlace {
   readonly amend: (remembered: SavedAnswer) => Promise<AmendResult>
 }
 
-/** Remembers one answer; the manifest's part of it, where it was for always. */
-export async function remember(
-  remembered: SavedAnswer,
+/** One grant that is remembered; `amended` is null where it was not for always. */
+export interface Remembered {
+  readonly grant: Suggestion
+  readonly amended: AmendResult | null
+}
+
+/** Remembers an answer, one grant after the other: each may change the manifest. */
+export async function* remember(
+  answer: SavedAnswer,
   { saved, project, session, now, amend }: RememberPlace,
-): Promise<AmendResult | null> {
-  const { grant, scope, seconds, verdict } = remembered
-  const amended = scope === 'always' ? await amend(remembered) : null
-  if (amended && 'loaded' in amended) return amended
-  saved.add({
-    project,
-    session,
-    kind: grant.kind,
-    value: grant.value,
-    verdict,
-    // What cannot be written into the manifest still applies to the project's sessions.
-    scope: scope === 'always' ? 'project' : scope,
-    expires: scope === 'time' && seconds !== null ? now() + seconds * 1000 : null,
-  })
-  return amended
+): AsyncGenerator<Remembered> {
+  const { scope, seconds, verdict } = answer
+  for (const grant of [answer.grant, ...(answer.grant.also ?? [])]) {
+    const amended = scope === 'always' ? await amend({ ...answer, grant }) : null
+    if (amended === null || 'why' in amended)
+      saved.add({
+        project,
+        session,
+        kind: grant.kind,
+        value: grant.value,
+        verdict,
+        // What cannot be written into the manifest still applies to the project's sessions.
+        scope: scope === 'always' ? 'project' : scope,
+        expires: scope === 'time' && seconds !== null ? now() + seconds * 1000 : null,
+      })
+    yield { grant, amended }
+  }
 }

@@ -1,11 +1,12 @@
 /** Carries out a person's answer to a stored question (P6). */
 
-import type { SavedAnswer } from '../approval/approve.ts'
+import { approvalOf, type SavedAnswer } from '../approval/approve.ts'
 import type { Answer } from '../approval/prompter.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
-import { amendByAnswer } from '../project/amend.ts'
+import { type AmendResult, amendByAnswer } from '../project/amend.ts'
 import { countAnswer, habitOf, openSavedGrants } from '../project/answer-counts.ts'
 import { openPolicy } from '../project/open.ts'
+import { remember } from '../project/remember.ts'
 import { Fault } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
@@ -33,15 +34,15 @@ export async function answerAsk(
       dropAsk(machine, ask.id)
       return 'no; nothing was granted'
     case 'session':
-      save(machine, ask, answer.grant, { verdict: 'allow', scope: 'session', expires: null })
+      await keep(machine, ask, answer, now)
       return `granted for the session: ${named(answer.grant)}`
     case 'time':
-      save(machine, ask, answer.grant, { verdict: 'allow', scope: 'time', expires: now + answer.seconds * 1000 })
+      await keep(machine, ask, answer, now)
       return `granted for ${Math.ceil(answer.seconds / 60)} minutes: ${named(answer.grant)}`
     case 'always':
-      return `always allowed, ${await amend(machine, ask, answer.grant, 'allow')}: ${named(answer.grant)}`
+      return `always allowed, ${await keep(machine, ask, answer, now)}: ${named(answer.grant)}`
     case 'deny-always':
-      return `never allowed, ${await amend(machine, ask, answer.grant, 'deny')}: ${named(answer.grant)}`
+      return `never allowed, ${await keep(machine, ask, answer, now)}: ${named(answer.grant)}`
   }
 }
 
@@ -71,38 +72,21 @@ function named(grant: Suggestion): string {
   return [grant, ...(grant.also ?? [])].map(({ kind, value }) => `${kind} ${value}`).join(', ')
 }
 
-/** Adds the grant to the manifest and signs it, or stores it for the project; returns which. */
-async function amend(machine: Machine, ask: OpenAsk, grant: Suggestion, verdict: 'allow' | 'deny'): Promise<string> {
-  const request = { machine, files: machineFiles, root: ask.project, choice: { kind: 'project' as const } }
-  let kept: string | null = null
-  for (const one of [grant, ...(grant.also ?? [])]) {
+/** Remembers the answer, and says where "always" is. */
+async function keep(machine: Machine, ask: OpenAsk, answer: Answer, now: number): Promise<string> {
+  const { project, session = 'terminal' } = ask
+  const amend = async (one: SavedAnswer): Promise<AmendResult> => {
     // Reopened each time, since every grant changes the manifest.
+    const request = { machine, files: machineFiles, root: project, choice: { kind: 'project' as const } }
     const opened = await openPolicy({ ...request, unsigned: 'refused' })
-    const remembered: SavedAnswer = { tool: ask.tool, grant: one, verdict, scope: 'always', seconds: null }
-    const amended =
-      'loaded' in opened
-        ? await amendByAnswer(opened.loaded, remembered, machine, machineFiles)
-        : { why: 'the manifest is not signed' }
-    if (!('why' in amended)) continue
-    save(machine, ask, { ...one, also: [] }, { verdict, scope: 'project', expires: null })
-    kept = amended.why
+    if (!('loaded' in opened)) return { why: 'the manifest is not signed' }
+    return amendByAnswer(opened.loaded, one, machine, machineFiles)
   }
+  const place = { saved: openSavedGrants(machine), project, session, now: () => now, amend }
+  let why: string | null = null
+  for await (const { amended } of remember(approvalOf(ask.tool, answer).remember!, place))
+    if (amended && 'why' in amended) why = amended.why
   dropAsk(machine, ask.id)
-  if (kept === null) return 'in cordon.toml, which is signed'
-  return `for this project until it is revoked (cordon grants), not in cordon.toml (${kept})`
-}
-
-function save(
-  machine: Machine,
-  { id, project, session = 'terminal' }: OpenAsk,
-  grant: Suggestion,
-  how: {
-    readonly verdict: 'allow' | 'deny'
-    readonly scope: 'session' | 'time' | 'project'
-    readonly expires: number | null
-  },
-): void {
-  const saved = openSavedGrants(machine)
-  for (const { kind, value } of [grant, ...(grant.also ?? [])]) saved.add({ project, session, kind, value, ...how })
-  dropAsk(machine, id)
+  if (why === null) return 'in cordon.toml, which is signed'
+  return `for this project until it is revoked (cordon grants), not in cordon.toml (${why})`
 }

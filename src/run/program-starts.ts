@@ -56,6 +56,11 @@ export class ProgramStarts {
   }
 
   judge(start: ProgramStart, signal: AbortSignal = new AbortController().signal): boolean | Promise<boolean> {
+    const problem = this.#rules.refused?.why(start) ?? null
+    if (problem !== null) {
+      this.#refuse(start, problem)
+      return false
+    }
     const ruling = this.#decide(start)
     if (ruling === null) return true
     if (ruling.decision === 'deny' || this.#ask === null) {

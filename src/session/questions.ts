@@ -78,9 +78,7 @@ export class SessionQuestions {
       })
       recorder.answered(call, question.subject, approval.by ?? questions.name, approval)
       this.#count(offer, approval)
-      const { remember } = approval
-      for (const grant of remember === null ? [] : [remember.grant, ...(remember.grant.also ?? [])])
-        await this.#remember({ ...remember!, grant })
+      if (approval.remember !== null) await this.#remember(approval.remember)
       return approval
     })
   }
@@ -110,15 +108,16 @@ export class SessionQuestions {
     }
   }
 
-  async #remember(remembered: SavedAnswer): Promise<void> {
-    const { grant, scope, verdict } = remembered
+  async #remember(answer: SavedAnswer): Promise<void> {
+    const { scope, verdict } = answer
     const { project, recorder } = this.#parts
     const place = { ...this.#parts, project: project.loaded.root, session: this.#id }
-    const amended = await remember(remembered, place)
-    if (amended && 'loaded' in amended) project.loaded = amended.loaded
-    const kept = amended && 'why' in amended ? amended.why : null
-    recorder.granted({ type: 'grant', verdict, scope, kind: grant.kind, value: grant.value, ...(kept && { kept }) })
-    this.#tell({ type: 'grant', remembered, kept })
+    for await (const { grant, amended } of remember(answer, place)) {
+      if (amended && 'loaded' in amended) project.loaded = amended.loaded
+      const kept = amended && 'why' in amended ? amended.why : null
+      recorder.granted({ type: 'grant', verdict, scope, kind: grant.kind, value: grant.value, ...(kept && { kept }) })
+      this.#tell({ type: 'grant', remembered: { ...answer, grant }, kept })
+    }
   }
 
   /**

@@ -73,17 +73,15 @@ export async function openGatewayJudge(root: string, machine: Machine): Promise<
       const grants = { ...answered.session.grants, tools }
       return evaluate(loaded.policy, { ...answered.session, grants, tainted, breakerOpenFor }, bareCall(called, mcp))
     },
-    async remember(remembered) {
+    async remember(answer) {
       const amend = (one: SavedAnswer) => amendProject(answered.loaded, one, machine, machineFiles)
-      const amended = await remember(remembered, {
-        saved,
-        project: answered.loaded.root,
-        session,
-        now: Date.now,
-        amend,
-      })
-      if (amended && 'loaded' in amended) answered = await openAnswered(root, machine)
-      return amended && 'why' in amended ? amended.why : null
+      const place = { saved, project: answered.loaded.root, session, now: Date.now, amend }
+      let why: string | null = null
+      for await (const { amended } of remember(answer, place)) {
+        if (amended && 'loaded' in amended) answered = await openAnswered(root, machine)
+        else why ??= amended?.why ?? null
+      }
+      return why
     },
     close: () => saved.endSession(session),
     whyNotAsked(decision) {

@@ -27,6 +27,19 @@ export interface TableScene {
   readonly every?: boolean
   /** Null without any. */
   readonly scripts?: UnapprovedScripts | null
+  /** Starts with consequences that the person did not ask for; null without any. */
+  readonly refused?: RefusedStarts | null
+}
+
+/** Starts that a surface refuses by itself. */
+export interface RefusedStarts {
+  readonly lines: readonly string[]
+  /** Why a start is refused, and what to do instead; null lets it run. */
+  readonly why: (start: {
+    readonly path: string
+    readonly argv: readonly string[]
+    readonly cwd: string
+  }) => string | null
 }
 
 /** Scripts of the project's skills that nobody has approved (T3). */
@@ -38,7 +51,7 @@ export interface UnapprovedScripts {
 
 /** The lines for one command; none where every program start is allowed. `path`: the PATH that it has. */
 export function programTable(scene: TableScene, path: string): readonly string[] {
-  const { policy, by, changing, every, scripts } = scene
+  const { policy, by, changing, every, scripts, refused } = scene
   const { deny } = policy.commands
   const lines = new Set<string>(every ? ['*'] : [])
   const programs = new Set<string>()
@@ -53,7 +66,7 @@ export function programTable(scene: TableScene, path: string): readonly string[]
   }
   for (const { value } of policy.shellPolicy.deny) lines.add(isOdd([value]) ? '*' : `s ${value}`)
   if (by === 'agent' && !policy.flags.privilege_wrappers.value) for (const name of PRIVILEGED) lines.add(`n ${name}`)
-  for (const line of changing) lines.add(`n ${line}`)
+  for (const line of [...changing, ...(refused?.lines ?? [])]) lines.add(`n ${line}`)
   const files = scripts?.paths ?? []
   for (const file of files) lines.add(`f ${file}`)
   // A copy of an interpreter reads its words as the interpreter does.

@@ -84,6 +84,13 @@ async function attend(
       changed = true
       control.write(quitMessage())
     }
+    const outputs: TerminalOutput[] = []
+    /** Whether a signal or a limit ends it. Then a terminal that is stopped, as by Ctrl-S, is not waited for. */
+    let isEnding = false
+    let isOver = false
+    const dropRest = () => {
+      if (isEnding && isOver) for (const output of outputs) output.drop()
+    }
     const ended = new Promise<void>((resolve) => {
       const judge = (number: number, start: ProgramStart | null) => {
         countdown?.pause()
@@ -96,12 +103,19 @@ async function attend(
         inside.take(message)
         // Ctrl-Z was for the terminal inside; the process that waits for this process learns of it by this process.
         if (message.kind === 'stopped' && io.terminal) process.kill(0, 'SIGTSTP')
-        if (message.kind === 'ended' || message.kind === 'failed') resolve()
+        if (message.kind === 'ended' || message.kind === 'failed') {
+          // One that caught the signal and ended by itself wants its last words read.
+          if (message.kind === 'ended' && message.code !== null) isEnding = false
+          isOver = true
+          dropRest()
+          resolve()
+        }
         if (message.kind === 'gate') void passGate(io).then((good) => (good ? control.write(goMessage()) : refuse()))
       })
     })
 
     const end = () => {
+      isEnding = true
       control.write(quitMessage())
       const timer = setTimeout(() => {
         // The init ends with its connection, whatever became of bubblewrap.
@@ -127,9 +141,15 @@ async function attend(
     if (io.signal?.aborted) abort()
     const streams = streamsOf(layout)
     const relay = io.terminal ? relayTerminal(streams, control, io.terminal) : null
-    if (relay) cleanups.push(relay.end)
-    const outputs = relay ? [relay.output] : []
-    cleanups.push(passSignals(control, io.forwardSignals ?? [], relay, outputs))
+    if (relay) {
+      cleanups.push(relay.end)
+      outputs.push(relay.output)
+    }
+    const onEnding = () => {
+      isEnding = true
+      dropRest()
+    }
+    cleanups.push(passSignals(control, io.forwardSignals ?? [], relay, onEnding))
     const way = layer.bare && plan.network.kind === 'listener' ? openWay(io, servers) : null
     child.on('message', (word, handle) => {
       if (word === 'way') return takeWay(way, handle as Socket | undefined)
@@ -234,7 +254,7 @@ function passSignals(
   control: Socket,
   names: readonly NodeJS.Signals[],
   relay: TerminalRelay | null,
-  outputs: readonly TerminalOutput[],
+  onEnding: () => void,
 ): () => void {
   const goOn = () => {
     relay?.goOn()
@@ -257,7 +277,7 @@ function passSignals(
     if (name === 'SIGTSTP') return [name, stop]
     if (name === 'SIGCONT') return [name, goOn]
     const pass = () => {
-      if (ENDING.has(name)) for (const output of outputs) output.drop()
+      if (ENDING.has(name)) onEnding()
       control.write(signalMessage(constants.signals[name]))
     }
     return [name, pass]

@@ -10,15 +10,12 @@ interface MaybeTerminal {
 export interface TerminalOutput {
   /** Goes on after `mayFlow` said no. */
   resume(): void
-  /** A signal that ends programs came: what a stopped terminal does not take is dropped, as a terminal itself does at Ctrl-C. */
+  /** A signal ended the command: what a terminal does not take now is dropped, as a terminal itself does at Ctrl-C. */
   drop(): void
   /** Resolves once a terminal has all of it, or it was dropped. Others are not waited for. */
   flushed(): Promise<void>
   end(): void
 }
-
-/** How long a terminal may take nothing before it counts as stopped. */
-const STOPPED_MS = 500
 
 /** Takes what `from` says to `to`, which is never ended. */
 export function passOutput(
@@ -34,40 +31,18 @@ export function passOutput(
   let waiting = 0
   let dropping = false
   let gone = false
-  let isSignalled = false
-  let taken = 0
-  let timer: NodeJS.Timeout | null = null
   let flush = () => {}
   const resume = () => {
     if (mayFlow()) from.resume()
   }
-  const giveUp = () => {
-    if (waiting === 0) return
-    dropping = true
-    flush()
-    resume()
-  }
-  /** After a signal, a terminal that takes nothing for a while is stopped: output may arrive after the signal. */
-  const expectProgress = () => {
-    if (!isSignalled || timer !== null || waiting === 0) return
-    const before = taken
-    timer = setTimeout(() => {
-      timer = null
-      if (taken === before) giveUp()
-      else expectProgress()
-    }, STOPPED_MS)
-  }
   setBlocking(false)
   from.on('data', (chunk: Buffer) => {
-    if (waiting === 0) dropping = false
-    if (dropping || gone) return
+    if (gone || (dropping && waiting > 0)) return
     waiting++
     const goesOn = to.write(change(chunk), () => {
-      taken++
       if (--waiting === 0) flush()
     })
-    expectProgress()
-    if (goesOn) return
+    if (goesOn || dropping) return
     from.pause()
     to.once('drain', resume)
   })
@@ -80,14 +55,12 @@ export function passOutput(
   return {
     resume,
     drop: () => {
-      isSignalled = true
-      giveUp()
+      dropping = true
+      flush()
+      resume()
     },
     flushed: () =>
       !isTTY || gone || waiting === 0 || dropping ? Promise.resolve() : new Promise((resolve) => (flush = resolve)),
-    end: () => {
-      if (timer !== null) clearTimeout(timer)
-      setBlocking(true)
-    },
+    end: () => setBlocking(true),
   }
 }

@@ -261,6 +261,15 @@ describe('asks at the moment of need,', () => {
     const seen = await person.sees(/code 126[^$]*/)
     expect(seen).toContain('mkdir -p ~/tree && cordon run --write ~/tree …')
     expect(await person.atPrompt()).not.toContain('tree')
+    person.line('cordon shell --tool git')
+    await person.sees(/\n[^\n]*[$#] $/)
+    person.line("PS1='inside> '")
+    await person.sees(/\ninside> /)
+    person.line("sh -c 'git worktree add ../beside'; git branch; ls -a .git ../beside; exit")
+    const inside = await person.atPrompt()
+    expect(inside).toMatch(/mkdir -p \S+beside && cordon run --write/)
+    expect(inside.match(/would be lost/g)).toHaveLength(1)
+    expect(inside).not.toMatch(/^worktrees$|^\s+beside$/m)
     person.line(
       'mkdir -p ~/tree && cordon run --tool git --write ~/tree -- git worktree add -q ~/tree && git worktree list',
     )

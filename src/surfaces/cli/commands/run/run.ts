@@ -1,6 +1,6 @@
 /** `cordon run`: runs a command transparently in the sandbox. */
 
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { type Confinement, confine, type Narrowing } from '../../../../confine/confinement.ts'
 import { typedText } from '../../../../confine/entitlement.ts'
 import { chosenBundles, NO_GRANTS, type RunGrants, runGrantRules } from '../../../../confine/run-grants.ts'
@@ -8,6 +8,7 @@ import { agentWithoutBundle, isAgentInside } from '../../../../one-off/agent-bun
 import type { TypedQuestions } from '../../../../one-off/questions.ts'
 import { runConfined } from '../../../../one-off/run-typed.ts'
 import type { Decision } from '../../../../policy/decision.ts'
+import type { RefusedStarts } from '../../../../policy/programs/table.ts'
 import { withAnswers } from '../../../../project/answers.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { loadWarnings } from '../../../../project/start-notes.ts'
@@ -79,7 +80,9 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const told = new Set<string>()
   const tell = (line: string): void => {
-    if (!told.has(line) && !args.flags.quiet) say(terminal, line)
+    // A refused start is reported at once, and again with the result.
+    const isKnown = [...told].some((one) => line.endsWith(one))
+    if (!isKnown && !args.flags.quiet) say(terminal, line)
     told.add(line)
   }
   if (backend.notice) tell(backend.notice)
@@ -89,11 +92,21 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     ...(interactive && isTerminalDevice(2) && !args.flags.quiet && { onLook: lookProgress(terminal) }),
   })
   const cwd = machineFiles.canonical(machine.cwd)
+  let lost: (words: readonly string[], at: string) => string | null = () => null
+  /** Why a start in a shell would lose a working tree. It is said at once, because the shell goes on. */
+  const lostWhere: RefusedStarts['why'] = (start) => {
+    const problem = lost([basename(start.path), ...start.argv.slice(1)], start.cwd)
+    if (problem !== null) tell(problem)
+    return problem
+  }
   const narrowing = (): readonly Narrowing[] => [
     ...granted.map((grants) => ({ kind: 'grants' as const, grants })),
     { kind: 'keys', env: machine.env },
     // A person can stop a command, so only an explicit time limit applies.
     { kind: 'time', ms: timeoutOf(args), by: '--timeout' },
+    ...(given === null
+      ? [{ kind: 'starts' as const, refused: { lines: ['git\tworktree\tadd'], why: lostWhere } }]
+      : []),
   ]
   const confined = (): Confinement =>
     confine(loaded, { command: { words: command }, cwd, by: 'person' }, [
@@ -149,11 +162,13 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     const bundleless = agentWithoutBundle(command, bundles)
     if (bundleless !== null) tell(bundleless)
     if (questions) granted.push({ ...NO_GRANTS, ...(await questions.askNamed(command, confined(), runner)) })
-    if (command.some((word) => word.includes('worktree'))) {
+    if (given === null || command.some((word) => word.includes('worktree'))) {
       const { lostWorktree } = await import('../../../../one-off/run-hints.ts')
-      const lost = lostWorktree({ command, cwd, machine, files: machineFiles }, runner.sees(confined()))
-      if (lost !== null) {
-        say(terminal, lost)
+      const isShown = runner.sees(confined())
+      lost = (words, at) => lostWorktree({ command: words, cwd: at, machine, files: machineFiles }, isShown)
+      const problem = lost(command, cwd)
+      if (problem !== null) {
+        say(terminal, problem)
         return EXIT.refused
       }
     }
