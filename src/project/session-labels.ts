@@ -6,12 +6,11 @@
 import { join } from 'node:path'
 import { isInside } from '../files/baseline.ts'
 import type { Labels } from '../policy/labels.ts'
-import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
-import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
+import { readOwnJson } from '../system/state.ts'
 import type { LoadedPolicy } from './load/load.ts'
 
-interface LabelEntry {
+export interface LabelEntry {
   readonly label: string
   readonly source: string
   readonly scope: string
@@ -19,16 +18,13 @@ interface LabelEntry {
   readonly time: number
 }
 
-interface LabelFile {
+export interface LabelFile {
   readonly version: 1
   readonly labels: readonly LabelEntry[]
 }
 
 /** Data is followed for this long after it was last read. */
-const KEPT_MS = 7 * 24 * 3600 * 1000
-/** Data labels of a project are refreshed at most this often. */
-const REFRESH_MS = 3600 * 1000
-
+export const KEPT_MS: number = 7 * 24 * 3600 * 1000
 export interface LabelPlace {
   readonly machine: Pick<Machine, 'stateDir'>
   /** The conversation: a session, with its sub-agents, or a host's session. */
@@ -60,77 +56,17 @@ export function readLabels({ machine, scope, roots }: LabelPlace, now: number = 
   return labels
 }
 
-/** Adds labels to a session, and to its project. */
-export function noteLabels(
-  { machine, scope, roots }: LabelPlace,
-  labels: readonly { readonly label: string; readonly source: string }[],
-  now: number = Date.now(),
-): void {
-  const isKnown = (label: string): boolean =>
-    entriesOf(machine).some(
-      (entry) =>
-        entry.label === label && entry.scope === scope && entry.time > now - REFRESH_MS && covers(entry, roots),
-    )
-  const news = labels.filter(({ label }) => !isKnown(label))
-  if (news.length === 0) return
-  change(machine, (entries) => {
-    const added = news.map(({ label, source }) => {
-      const first = entries.find((entry) => entry.label === label && entry.scope === scope)
-      const all = [...new Set([...(first?.roots ?? []), ...roots])]
-      return {
-        label,
-        source: first?.source ?? source.slice(0, MAX_SOURCE).toWellFormed(),
-        scope,
-        roots: all,
-        time: now,
-      }
-    })
-    const others = entries.filter(
-      ({ label, scope: of, time }) =>
-        time > now - KEPT_MS && !(of === scope && added.some((one) => one.label === label)),
-    )
-    return [...others, ...added]
-  })
-}
-
-/** Forgets the labels of a project: the person vouches for its files. Returns what was forgotten. */
-export function forgetLabels(machine: Pick<Machine, 'stateDir'>, roots: readonly string[]): number {
-  let count = 0
-  change(machine, (entries) => {
-    const left = entries.filter((entry) => !overlaps(entry, roots))
-    count = entries.length - left.length
-    return left
-  })
-  return count
-}
-
-const MAX_SOURCE = 300
-
 /** Instructions act in the conversation that read them; data lies in the files of the project. */
 function meets(entry: LabelEntry, roots: readonly string[]): boolean {
   return entry.label !== 'instructions' && overlaps(entry, roots)
 }
 
-function overlaps(entry: LabelEntry, roots: readonly string[]): boolean {
+export function overlaps(entry: LabelEntry, roots: readonly string[]): boolean {
   return entry.roots.some((one) => roots.some((root) => isInside(one, root) || isInside(root, one)))
 }
 
-function covers(entry: LabelEntry, roots: readonly string[]): boolean {
-  return roots.every((root) => entry.roots.includes(root))
-}
-
-function entriesOf(machine: Pick<Machine, 'stateDir'>): readonly LabelEntry[] {
+export function entriesOf(machine: Pick<Machine, 'stateDir'>): readonly LabelEntry[] {
   return readOwnJson(join(machine.stateDir, LABELS_FILE), isLabelFile)?.labels ?? []
-}
-
-function change(
-  { stateDir }: Pick<Machine, 'stateDir'>,
-  how: (entries: readonly LabelEntry[]) => readonly LabelEntry[],
-): void {
-  const directory = openOwnDirectory(stateDir)
-  withLock(join(directory, 'labels.lock'), () => {
-    writeOwnJson(join(directory, LABELS_FILE), { version: 1, labels: how(entriesOf({ stateDir })) } satisfies LabelFile)
-  })
 }
 
 export const LABELS_FILE = 'labels.json'

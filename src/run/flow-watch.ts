@@ -6,7 +6,7 @@
 import type { Confinement } from '../confine/confinement.ts'
 import type { FlowWatch } from '../egress/route/gate.ts'
 import { matchesHost } from '../hosts/pattern.ts'
-import { flowMessage, flowRule, flowRules, isFollowed } from '../policy/flows.ts'
+import { flowMessage, flowRule, flowRules, isFollowed } from '../policy/evaluate/flows.ts'
 import { takeStance } from '../policy/stance.ts'
 import { type LabelPlace, readLabels } from '../project/session-labels.ts'
 import type { Scope } from './port.ts'

@@ -2,6 +2,7 @@
 
 import { type CallReach, type Confinement, confine, type Decided, type Narrowing } from '../confine/confinement.ts'
 import { type CommandGroup, planText, type TextPlan } from '../confine/text-plan.ts'
+import type { FlowWatch } from '../egress/route/gate.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { UnapprovedScripts } from '../policy/programs/table.ts'
@@ -13,7 +14,7 @@ import { Fault } from '../system/fault.ts'
 import { monotonicMs } from '../system/timing.ts'
 import type { CommandOptions, CommandPort, CommandResult } from '../tools/tool.ts'
 import { BackgroundCommands } from './background-commands.ts'
-import { watchFlows } from './flow-watch.ts'
+import type { WatchedRun } from './flow-watch.ts'
 import { outcomeNotes } from './outcome-notes.ts'
 import type { CommandRunner, RunIo, RunOutcome } from './runner.ts'
 import type { UndoCover } from './undo-cover.ts'
@@ -87,7 +88,9 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
   ): Promise<RunOutcome> {
     const { signal } = closing
     signal.throwIfAborted()
-    const flow = options.labels && watchFlows({ place: options.labels(), scope: options.scope, confinement, followed })
+    const flow =
+      options.labels && (await watchOf({ place: options.labels(), scope: options.scope, confinement, followed }))
+    signal.throwIfAborted()
     const running = runner.run(confinement, argv, {
       ...io,
       ...(flow && { flow }),
@@ -199,6 +202,12 @@ function resultOf(outcome: RunOutcome): CommandResult {
     spill: stdout?.spill ?? stderr?.spill ?? null,
     notes: outcomeNotes(outcome),
   }
+}
+
+/** Loaded for the commands of a session. */
+async function watchOf(run: WatchedRun): Promise<FlowWatch> {
+  const { watchFlows } = await import('./flow-watch.ts')
+  return watchFlows(run)
 }
 
 /** The combined result of two commands in sequence. */

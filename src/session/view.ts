@@ -13,7 +13,7 @@ import { takeStance } from '../policy/stance.ts'
 import { extendPolicy } from '../project/load/extend.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { nearbyFact, openRepositoryAt } from '../project/load/nearby.ts'
-import { type LabelPlace, labelPlace, noteLabels, readLabels } from '../project/session-labels.ts'
+import { type LabelPlace, labelPlace, readLabels } from '../project/session-labels.ts'
 import { type SessionState, savedDenials } from '../project/session-state.ts'
 import type { Scope } from '../run/port.ts'
 import type { Files } from '../system/files.ts'
@@ -96,7 +96,8 @@ export class SessionView {
   }
 
   /** Notes what it has read. */
-  label(read: NonNullable<Decision['labels']>): void {
+  async label(read: NonNullable<Decision['labels']>): Promise<void> {
+    const { noteLabels } = await import('../project/label-notes.ts')
     noteLabels(this.labelPlace(), read)
   }
 

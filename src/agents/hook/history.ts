@@ -3,7 +3,7 @@
 import type { Admitted, CallHistory } from '../../call/admission.ts'
 import { ringFor } from '../../call/admission.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
-import { type LabelPlace, noteLabels } from '../../project/session-labels.ts'
+import type { LabelPlace } from '../../project/session-labels.ts'
 import { sha256 } from '../../system/sha256.ts'
 import type { HookMemory, HookSessionKey } from './session.ts'
 
@@ -50,6 +50,9 @@ export function hostHistory(
       const { noteCall } = await import('./session.ts')
       noteCall(key, breaker, outcome, now())
     },
-    label: (read) => noteLabels(labels, read),
+    label: async (read) => {
+      const { noteLabels } = await import('../../project/label-notes.ts')
+      noteLabels(labels, read)
+    },
   }
 }

@@ -2,12 +2,12 @@
 
 import type { SessionFacts, ToolCall } from '../call.ts'
 import { combine, type Decision, type PartDecision, type Reason } from '../decision.ts'
-import { followFlows } from '../flows.ts'
 import { judgeMcpCall } from '../mcp-rules.ts'
 import { decidePart } from '../order.ts'
 import { pathQuestions } from '../path-part.ts'
 import type { Policy } from '../policy.ts'
 import { type Ruling, type Stance, takeStance } from '../stance.ts'
+import { followFlows } from './flows.ts'
 import { hostQuestions } from './host-part.ts'
 import { decideShell } from './text-part.ts'
 

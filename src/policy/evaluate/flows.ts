@@ -3,21 +3,21 @@
  * which receiver. PURE.
  */
 
-import { literalPrefix } from '../files/path-pattern.ts'
-import { secretOf } from '../files/secret-shapes.ts'
-import { type HostPattern, matchesDenied, matchesHost, parseDeniedPattern } from '../hosts/pattern.ts'
-import { parseUrl } from '../hosts/url.ts'
-import type { ShellFacts } from '../shell/facts.ts'
-import type { SessionFacts, ToolCall } from './call.ts'
-import { combine, type Decision, type PartDecision } from './decision.ts'
-import { isReadable } from './evaluate/carried-paths.ts'
-import { hostsOfText, mayReachOut } from './evaluate/named-hosts.ts'
-import { subcommands } from './evaluate/network-use.ts'
-import { type DataLabel, FILES, type FlowRule, isDataLabel, type Labels, NO_LABELS } from './labels.ts'
-import { readMcpName } from './mcp-names.ts'
-import { isInsideRoots } from './path-part.ts'
-import { type Policy, ref } from './policy.ts'
-import type { Stance } from './stance.ts'
+import { literalPrefix } from '../../files/path-pattern.ts'
+import { secretOf } from '../../files/secret-shapes.ts'
+import { type HostPattern, matchesDenied, matchesHost, parseDeniedPattern } from '../../hosts/pattern.ts'
+import { parseUrl } from '../../hosts/url.ts'
+import type { ShellFacts } from '../../shell/facts.ts'
+import type { SessionFacts, ToolCall } from '../call.ts'
+import { combine, type Decision, type PartDecision } from '../decision.ts'
+import { type DataLabel, FILES, type FlowRule, isDataLabel, type Labels, NO_LABELS } from '../labels.ts'
+import { readMcpName } from '../mcp-names.ts'
+import { isInsideRoots } from '../path-part.ts'
+import { type Policy, ref } from '../policy.ts'
+import type { Stance } from '../stance.ts'
+import { isReadable } from './carried-paths.ts'
+import { hostsOfText, mayReachOut } from './named-hosts.ts'
+import { subcommands } from './network-use.ts'
 
 /** What labelled data would reach, by a name and, for a program of several hosts, by each of them. */
 interface Receiver {
