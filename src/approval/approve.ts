@@ -18,9 +18,9 @@ export interface Refusal {
 
 /**
  * `by`: where the answer was given, when that was not where it was asked. `reviewed`: a reviewer answered, about a worst case of
- * this bound.
+ * this bound. `pending`: the agent host asks its person, and reports if the call runs.
  */
-export type Approval = { readonly by?: string; readonly reviewed?: Bound } & (
+export type Approval = { readonly by?: string; readonly reviewed?: Bound; readonly pending?: true } & (
   | { readonly approved: true; readonly remember: SavedAnswer | null }
   | { readonly approved: false; readonly refusal: Refusal; readonly remember: SavedAnswer | null }
 )

@@ -93,7 +93,7 @@ export const LONGEST_MESSAGE = 2000
 const WORST_FIRST: readonly ReasonCode[] = [
   'maybe-denied',
   'rule-asks',
-  'tainted',
+  'flow',
   'secret',
   'destructive',
   'remote-write',

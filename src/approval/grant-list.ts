@@ -24,6 +24,8 @@ export function grantList(
     case 'read':
     case 'write':
       return { section: [...side, kind], name: 'paths' }
+    case 'flow':
+      return null
     case 'port':
       return allows ? { section: ['sandbox', 'os'], name: 'dev_server_ports' } : null
     case 'tool': {

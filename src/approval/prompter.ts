@@ -66,7 +66,7 @@ export function programmaticPrompter(
 }
 
 /** The kinds of grants. */
-export const GRANT_KINDS = ['command', 'read', 'write', 'host', 'directory', 'port', 'tool'] as const
+export const GRANT_KINDS = ['command', 'read', 'write', 'host', 'directory', 'port', 'tool', 'flow'] as const
 export type GrantKind = (typeof GRANT_KINDS)[number]
 
 /** An answer from a program or another process; null if invalid. */

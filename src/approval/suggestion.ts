@@ -12,6 +12,7 @@ import { parseUrl } from '../hosts/url.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import { keyOfKind } from '../policy/evaluate/carried-paths.ts'
+import { readFlow } from '../policy/labels.ts'
 import { readToolGrant } from '../policy/mcp-rules.ts'
 import type { ReasonCode } from '../policy/reason.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
@@ -131,7 +132,9 @@ export function suggestGrants(
   if (asks.length === 0 || !asks.every(keeps)) return []
   const each = asks
     .filter((ask) => !isKeyOfKind(ask, facts, places))
-    .map((ask) => (isServerTool(ask) ? toolSuggestions(ask.text, input, places) : partSuggestions(ask, facts, places)))
+    .map((ask) =>
+      isServerTool(ask) && !ask.flow ? toolSuggestions(ask.text, input, places) : partSuggestions(ask, facts, places),
+    )
     .map((suggestions) => suggestions.filter((suggestion) => !holdsSecret(suggestion)))
   if (each.some((suggestions) => suggestions.length === 0)) return []
   const alike = new Map(each.map((suggestions) => [suggestions.map(nameOf).join('\n'), suggestions]))
@@ -170,12 +173,20 @@ function withoutCovered(set: readonly Suggestion[]): readonly Suggestion[] {
 }
 
 function partSuggestions(part: PartDecision, facts: ShellFacts | null, places: GrantPlaces): readonly Suggestion[] {
+  if (part.flow) return flowSuggestions(part.flow)
   const fact = part.command === undefined ? null : (facts?.commands[part.command] ?? null)
   if (part.reason.code === 'outside-cwd') return fact?.cwd == null ? [] : workingPlace(fact.cwd, places)
   if (part.kind === 'host') return hostSuggestions(part, facts)
   if (part.reason.code === 'secret') return secretSuggestions(part, facts, places)
   if (part.kind === 'read' || part.kind === 'write' || part.kind === 'list') return pathSuggestions(part, facts, places)
   return part.kind === 'command' && fact ? commandSuggestions(fact) : []
+}
+
+/** This label to this receiver; text that steers the agent is asked about each time. */
+function flowSuggestions({ label, to }: NonNullable<PartDecision['flow']>): readonly Suggestion[] {
+  const value = `${label} -> ${to}`
+  if (label === 'instructions' || readFlow(value) === null) return []
+  return [{ kind: 'flow', value, admits: `${to} may receive all data of the kind "${label}"` }]
 }
 
 /** Built-in tools are granted by what they touch. */
@@ -210,7 +221,7 @@ function isKeyOfKind(part: PartDecision, facts: ShellFacts | null, { resolve }: 
   return key !== null && pathOfPart(part, facts, resolve) === key
 }
 
-/** Asks that a grant answers. A grant that prompts, a taint or a confirmation is asked every time, whatever was saved. */
+/** Asks that a grant answers. A grant that prompts or a confirmation is asked every time, whatever was saved. */
 const SAVED_REASONS: ReadonlySet<string> = new Set([
   'level-ask',
   'not-granted',
@@ -220,6 +231,7 @@ const SAVED_REASONS: ReadonlySet<string> = new Set([
   'remote-write',
   'destructive',
   'host-not-granted',
+  'flow',
 ] satisfies ReasonCode[])
 
 /** Another directory to work in. */

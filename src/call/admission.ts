@@ -19,8 +19,8 @@ export interface CallHistory {
   /** Admits a call, or returns the seconds until the breaker closes. */
   admit(): Admitted | Promise<Admitted>
   note(admission: Admission, outcome: CallOutcome): void | Promise<void>
-  /** The agent has read text that tries to steer it. */
-  taint(): void | Promise<void>
+  /** What the agent has read now (P13). */
+  label(read: NonNullable<Decision['labels']>): void | Promise<void>
 }
 
 export type Admitted = Admission | { readonly openFor: number }
@@ -164,7 +164,7 @@ export class CallRate {
 export interface LiveOptions {
   readonly breaker: () => BreakerSettings
   readonly ring: (agent: string) => Ring
-  readonly taint: () => void
+  readonly label: CallHistory['label']
   readonly now: () => number
 }
 
@@ -179,7 +179,7 @@ export class LiveHistory {
   of(agent: string): CallHistory {
     const known = this.#agents.get(agent)
     if (known) return known
-    const { breaker: settings, ring, taint, now } = this.#options
+    const { breaker: settings, ring, label, now } = this.#options
     const rate = new CallRate(now)
     const breaker = new CircuitBreaker(settings(), now)
     const made: CallHistory = {
@@ -187,7 +187,7 @@ export class LiveHistory {
       take: (perMinute) => rate.take(perMinute),
       admit: (): Admitted => breaker.admit(),
       note: (admission: Admission, outcome: CallOutcome) => breaker.note(admission, outcome),
-      taint,
+      label,
     }
     this.#agents.set(agent, made)
     return made

@@ -38,7 +38,7 @@ export interface Stages<Call, Record, Output = ToolOutput> {
   run(call: Call, decision: Decision, signal: AbortSignal): Promise<Output>
   scan(call: Call, output: Output): Scanned<Output>
   /** Records that a result looks like injected instructions. */
-  tainted(call: Call, score: number): void
+  flagged(call: Call, score: number): void
   /** The call's outcome for the breaker; by default derived from its status. */
   outcome?(call: Call, result: CallResult<Output>): CallOutcome
   end(record: Record | null, result: CallResult<Output>): void | Promise<void>
@@ -61,7 +61,7 @@ export async function runToolCall<Call, Record, Output>(
     if (stages.outcome) judge = (ended) => stages.outcome!(call, ended)
     ;({ decision, admission } = await admitCall(history, request.tool, (openFor) => stages.decide(call, openFor)))
     record = await stages.begin(call, decision)
-    result = await answer(stages, call, decision, request.signal)
+    result = await answer(stages, call, decision, request)
   } catch (error) {
     result = { status: 'failed', decision, error: failureOf(error, request.signal) }
   }
@@ -78,10 +78,11 @@ async function answer<Call, Record, Output>(
   stages: Stages<Call, Record, Output>,
   call: Call,
   decision: Decision,
-  signal: AbortSignal,
+  { tool, signal }: ToolRequest,
 ): Promise<CallResult<Output>> {
   if (decision.decision === 'deny') return { status: 'denied', decision }
   let agreed = decision
+  let pending = false
   if (decision.decision === 'ask') {
     const approval = await stages.approve(call, decision, signal)
     signal.throwIfAborted()
@@ -94,13 +95,16 @@ async function answer<Call, Record, Output>(
       const message = 'what it would do has changed since the reviewer answered; try it again'
       return { status: 'refused', decision, refusal: { kind: 'absent', message } }
     }
+    pending = approval.pending === true
     if (approval.reviewed === 'undo') agreed = { ...decision, relies: 'undo' }
   }
   signal.throwIfAborted()
+  // INVARIANT: labelled before it runs, so that no call beside it sends the data unlabelled.
+  if (agreed.labels && !pending) await stages.history?.label(agreed.labels)
   const { output, notes, injection } = stages.scan(call, await stages.run(call, agreed, signal))
   if (injection !== null) {
-    await stages.history?.taint()
-    stages.tainted(call, injection)
+    await stages.history?.label([{ label: 'instructions', source: agreed.segments[0]?.text ?? tool }])
+    stages.flagged(call, injection)
   }
   return { status: 'done', output, decision: agreed, notes }
 }

@@ -109,10 +109,6 @@ export class AgentSession {
       this.#subAgents = this.#openSubAgents()
       this.#mcp = this.#openMcp()
       restoreSettings(this.session, before, options)
-      if (before.tainted) this.session.taint()
-      this.session.subscribe((event) => {
-        if (event.type === 'taint') this.#transcript.set({ tainted: true })
-      })
       this.#instructions = readInstructions(cordon.root, machine, machineFiles)
       const dumps = cordon.loaded().session.dumpProviderPayloads.value
       this.notes = [

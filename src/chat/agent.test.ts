@@ -104,7 +104,7 @@ describe('on disk', () => {
   })
 
   it.each<[note: string, line: string]>([
-    ['half of a line', '{"type":"settings","settings":{"tain'],
+    ['half of a line', '{"type":"settings","settings":{"mo'],
     ['a line that is not an object', '[]'],
     ['a line of a kind that nobody writes', '{"type":"other"}'],
     ['a message of nobody', '{"type":"message","message":{"role":"system","parts":[]}}'],
@@ -117,7 +117,7 @@ describe('on disk', () => {
     const machine = { ...thisMachine(), stateDir: join(base, 'state') }
     const first = openTranscript(machine, 'one', '/p')
     first.add(user('hello'))
-    first.set({ tainted: true })
+    first.set({ mode: 'plan' })
     first.close()
     const path = join(machine.stateDir, 'chat/one.jsonl')
     const [head, ...rest] = readFileSync(path, 'utf8').split('\n')

@@ -38,10 +38,6 @@ export class SubAgents {
   async run({ prompt, agent }: { prompt: string; agent: string | null }, signal: AbortSignal): Promise<ToolOutput> {
     const { parent, model, system, tools, report, spend, left } = this.#parts
     const child = this.#open(agent ?? parent.agent)
-    const stop = child.subscribe((event) => {
-      // An injection in the child has reached the parent with its answer.
-      if (event.type === 'taint') parent.taint()
-    })
     const loop = new Agent({
       tools: tools(child),
       model,
@@ -62,7 +58,6 @@ export class SubAgents {
       const why = end.reason === 'failed' ? messageOf(end.error) : endText(end)
       return { text: `The sub-agent did not finish: ${why}`, isError: true }
     } finally {
-      stop()
       spend(loop.spent)
       await child.close()
     }

@@ -40,8 +40,6 @@ export interface ChatSettings {
   readonly agent?: string
   readonly profile?: string
   readonly model?: string
-  /** An injection was read. */
-  readonly tainted?: boolean
 }
 
 type Line =
@@ -156,7 +154,7 @@ function restore(path: string, project: string): Restored {
   const bytes = readOwnFile(path, undefined, MAX_BYTES)
   if (bytes === null || bytes.length === 0) return { messages: [], spent: NOTHING_SPENT, settings: {} }
   const { lines, unread } = linesOf(bytes)
-  // An unreadable line may be the taint: without it the conversation would be freer.
+  // An unreadable line may be a setting: without it the conversation would be freer.
   if (unread !== null) throw damaged(path, `line ${unread} cannot be read`)
   const head = lines[0]
   if (head?.type !== 'session') throw damaged(path, 'it does not begin as one')

@@ -12,7 +12,7 @@ import { joinSigner } from './protocol/signer.ts'
 import { createProxy, type Proxy as Protocols } from './proxy.ts'
 import type { Aliases } from './route/aliases.ts'
 import type { EgressEvent } from './route/event.ts'
-import { type AskHost, createGate } from './route/gate.ts'
+import { type AskHost, createGate, type FlowWatch } from './route/gate.ts'
 import { RouteAgent } from './route/route-agent.ts'
 import type { EgressRules } from './route/rules.ts'
 import type { Upstream } from './route/upstream.ts'
@@ -51,6 +51,8 @@ export interface ProxyOptions {
   readonly onEvent?: (event: EgressEvent) => void
   /** Asks about undecided hosts; without it they are refused. */
   readonly ask?: AskHost
+  /** Where data may go that the session has read since the command started. */
+  readonly flow?: FlowWatch
   readonly limits?: Partial<ProxyLimits>
   /** Closes the proxy. */
   readonly signal?: AbortSignal
@@ -142,7 +144,8 @@ export function openProxy(options: ProxyOptions): CommandProxy {
     broker: options.broker ?? null,
     bodies,
     git: options.ssh ? { ...options.ssh, dialer: options.upstream.dialer } : null,
-    budget: (judged, target) => Budget.of({ usage, rules: judged, target, ask: options.ask, signal: ended.signal }),
+    budget: (judged, target) =>
+      Budget.of({ usage, rules: judged, target, ask: options.ask, flow: options.flow, signal: ended.signal }),
     packages,
     limits,
     onEvent: (event) => {

@@ -15,7 +15,7 @@ function decided(
   input: Record<string, unknown> | null = {},
   hints: Record<string, unknown> | null = {},
   base: Verdict = 'ask',
-  code: 'level-ask' | 'tainted' = 'level-ask',
+  code: 'level-ask' | 'needs-confirmation' = 'level-ask',
 ): Verdict {
   const loaded = loadManifest(`schema_version = 1\n${toml}`, 'cordon.toml')
   if ('problems' in loaded) throw new Error(JSON.stringify(loaded.problems))
@@ -95,7 +95,7 @@ describe('by name and argument', () => {
 
   it.each([
     ['a denial of the level stands', 'get_issue', 'deny', 'level-ask', 'deny'],
-    ['what was asked for another reason is still asked', 'get_issue', 'ask', 'tainted', 'ask'],
+    ['what was asked for another reason is still asked', 'get_issue', 'ask', 'needs-confirmation', 'ask'],
     ['a denial beats a level of allow', 'delete_repo', 'allow', 'level-ask', 'deny'],
     ['an ask beats a level of allow', 'get_secrets', 'allow', 'level-ask', 'ask'],
   ] as const)('%s', (_, tool, base, code, is) => {

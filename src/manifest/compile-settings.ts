@@ -145,7 +145,6 @@ export function compileSession(lookup: Lookup): SessionSettings {
   const brief = lookup.scalar<string | null>('files.discovery_brief').value
   return {
     hideModel: lookup.scalar('security.hide_model'),
-    taintAsks: lookup.scalar('security.taint_asks'),
     rings: { 1: ring(1, lookup), 2: ring(2, lookup), 3: ring(3, lookup) },
     breaker: {
       failures: lookup.scalar<number>('rings.breaker.failures').value,

@@ -4,20 +4,22 @@ import { isInside } from '../files/baseline.ts'
 import { exactPath } from '../files/path-pattern.ts'
 import type { SpecialRange } from '../hosts/address.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
+import { FILES, type FlowRule, readFlow } from '../policy/labels.ts'
 import type { Verdict } from '../policy/order.ts'
-import type {
-  AgentRule,
-  CommandRule,
-  HostRule,
-  HostRules,
-  Mode,
-  NearbyKind,
-  PathRule,
-  PathRules,
-  Policy,
-  RuleRef,
-  ShellFlags,
-  Sourced,
+import {
+  type AgentRule,
+  type CommandRule,
+  type HostRule,
+  type HostRules,
+  type Mode,
+  type NearbyKind,
+  type PathRule,
+  type PathRules,
+  type Policy,
+  type RuleRef,
+  ref,
+  type ShellFlags,
+  type Sourced,
 } from '../policy/policy.ts'
 import { compileSandbox, compileSession } from './compile-settings.ts'
 import { OBSERVE_PATH } from './layers.ts'
@@ -84,6 +86,7 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
       deniedDomains: [...deniedEverywhere, ...lookup.hosts(lookup.items<string>('capabilities.deny.commands.domains'))],
       toolDomains: toolDomains(sandbox.bundles, options, lookup),
     },
+    flows: flows(lookup),
     shellPolicy: { allow: shellAllow(lookup), deny: lookup.texts('shell_policy.deny') },
     http: httpRules(lookup, deniedEverywhere),
     maskSecrets: sandbox.maskSecrets.value,
@@ -135,6 +138,19 @@ function additionalDirectories(lookup: Lookup): Sourced<string>[] {
     })
     return []
   })
+}
+
+/** `[flows]`. What steers the agent reaches no file either where `taint_asks` says so. */
+function flows(lookup: Lookup): FlowRule[] {
+  const asks = lookup.scalar<boolean>('security.taint_asks')
+  return [
+    ...lookup.namesUnder('flows').flatMap((name): FlowRule[] => {
+      const flow = readFlow(name)
+      const { value: level, ...from } = lookup.scalar<Verdict>(joinKey('flows', name), 'flows.*')
+      return flow === null ? [] : [{ ...from, ...flow, level }]
+    }),
+    ...(asks.value ? [{ ...ref(asks), from: 'instructions', to: FILES, level: 'ask' as const }] : []),
+  ]
 }
 
 function observeRule({ manifest }: Lookup): RuleRef | null {

@@ -57,7 +57,7 @@ export class Lookup {
     return this.items<string>(path).map(sourced)
   }
 
-  namesUnder(section: 'agents' | 'tools' | 'mcp' | 'mcp_servers' | 'components'): string[] {
+  namesUnder(section: 'agents' | 'flows' | 'tools' | 'mcp' | 'mcp_servers' | 'components'): string[] {
     const names = new Set<string>()
     const add = (path: string): void => {
       if (path.startsWith(`${section}.`)) names.add(splitKey(path)[1]!)

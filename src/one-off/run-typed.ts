@@ -82,7 +82,7 @@ export async function runConfined(run: ConfinedRun): Promise<ConfinedResult> {
     },
     // The output went to the person.
     scan: (_, output) => ({ output, notes: [], injection: null }),
-    tainted: () => {},
+    flagged: () => {},
     end: (written, result) => recorder.end(written, result, outcomes),
   }
   try {

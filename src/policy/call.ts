@@ -4,6 +4,7 @@ import type { PathPattern } from '../files/path-pattern.ts'
 import type { ProtectedPlace } from '../files/protected-paths.ts'
 import type { UrlFacts } from '../hosts/url.ts'
 import type { ShellAnalysis } from '../shell/facts.ts'
+import type { FlowRule, Labels } from './labels.ts'
 import type { McpCall, ToolGrant } from './mcp-rules.ts'
 import type { Verdict } from './order.ts'
 import type { CommandRule, HostRule, Mode, NearbyKind, PathRule, Sourced } from './policy.ts'
@@ -85,6 +86,8 @@ export interface SessionFacts {
     readonly hosts: readonly HostRule[]
     /** Answers about tools of MCP servers, denials too. */
     readonly tools?: readonly ToolGrant[]
+    /** Answers about where labelled data may go. */
+    readonly flows?: readonly FlowRule[]
   }
   /** Directories that answers of this session added to the roots. */
   readonly roots: readonly string[]
@@ -106,8 +109,8 @@ export interface SessionFacts {
   readonly repositoryProblem?: (directory: string) => string | null
   /** The project's repository; without it nothing is known of copies of its files. */
   readonly repository?: RepositoryFacts
-  /** Read text that tries to steer the agent (A3). */
-  readonly tainted: boolean
+  /** What the session has read, for flow rules. */
+  readonly labels?: Labels
   /** Places that belong to Cordon itself. */
   readonly own: {
     readonly configDir: string

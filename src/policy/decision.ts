@@ -1,6 +1,7 @@
 /** A decision: a verdict with every rule that took part, the part of the call it was about, and a remedy. */
 
 import type { Span } from '../shell/facts.ts'
+import type { DataLabel } from './labels.ts'
 import { compareVerdicts, type Verdict } from './order.ts'
 import type { RuleRef } from './policy.ts'
 import type { ReasonCode } from './reason.ts'
@@ -22,6 +23,8 @@ export interface PartSubject {
   readonly span?: Span
   /** Index of the simple command it belongs to, in the order of the shell facts. */
   readonly command?: number
+  /** What a read of it is called in flow rules. */
+  readonly label?: DataLabel
 }
 
 /** The decision about one part. */
@@ -35,6 +38,8 @@ export interface PartDecision extends PartSubject {
   readonly firm?: boolean
   /** Allowed only because undo (F9) keeps what would be lost: where nothing is kept, nothing may be changed. */
   readonly relies?: 'undo'
+  /** Of a part about labelled data: the label, its first source, and the receiver. */
+  readonly flow?: { readonly label: string; readonly source: string; readonly to: string }
 }
 
 export interface Decision {
@@ -48,6 +53,10 @@ export interface Decision {
    * and nobody was asked, so it may only change what can be kept.
    */
   readonly relies?: 'undo' | 'keeping'
+  /** The labels that were judged: of the session, and of what it reads itself. */
+  readonly followed?: readonly string[]
+  /** What it reads that flow rules follow. */
+  readonly labels?: readonly { readonly label: string; readonly source: string }[]
   /** Of an ask: undo keeps what a yes would change in the roots. */
   readonly kept?: true
   /** It runs unasked only because denials apply to each program that it starts (S8): where they do not, it may not run. */

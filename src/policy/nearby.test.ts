@@ -81,7 +81,7 @@ describe('ordinary source near the project', () => {
 
   test('an agent that somebody tries to steer is asked about', () => {
     const read = (path: string) => callOf('read', { reads: [fileFact(path)] })
-    const tainted = session({ tainted: true })
+    const tainted = session({ labels: new Map([['instructions', 'a page']]) })
     expect(evaluate(contained, tainted, read(`${OTHER}/a.ts`)).decision).toBe('ask')
     expect(evaluate(contained, tainted, read(`${PACKAGE}/one.go`)).decision).toBe('allow')
   })

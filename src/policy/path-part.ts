@@ -43,7 +43,7 @@ export function pathQuestions(scene: PathScene): PartQuestions {
   const { access, fact, actor } = scene
   const { text = fact.given, span } = actor.subject ?? {}
   return {
-    subject: span === undefined ? { kind: access, text } : { kind: access, text, span },
+    subject: { kind: access, text, ...(span && { span }), ...labelled(scene) },
     denial: () =>
       ruleDenial(scene) ??
       ownPlaceDenial(scene) ??
@@ -58,6 +58,20 @@ export function pathQuestions(scene: PathScene): PartQuestions {
     explicit: () => explicitLevel(scene),
     otherwise: () => fallback(scene),
   }
+}
+
+/** What a read shows that is not the project's own. */
+function labelled({ policy, session, access, fact, actor, named }: PathScene): Pick<PartSubject, 'label'> {
+  if (access !== 'read' || actor.looks === 'metadata' || named?.pattern.absolute === fact.path) return {}
+  const isSecret = policy.maskSecrets && namesOf(fact).some((path) => secretOf(path, policy) !== null)
+  if (isSecret && !session.isShown?.(fact.path)) return { label: 'secret' }
+  if (isInsideRoots(policy, session, fact.path)) return {}
+  const isTemporary = actor.by === 'command' && (isSandboxDevice(fact.path) || isPrivateTmp(fact.path))
+  if (isTemporary || isBaselineRead(fact.path)) return {}
+  // What the signed manifest shows to every command is as the project's own.
+  if (policy.reads.allow.some(({ pattern }) => coversPath(pattern, fact.path))) return {}
+  const near = session.nearby?.(fact.path)?.value
+  return near === 'packages' ? {} : { label: near === 'repositories' ? 'neighbour' : 'outside' }
 }
 
 /** True when the path lies in the project, an additional directory, or one that an answer added. */
@@ -332,7 +346,7 @@ export function nearbyRule(session: SessionFacts, path: string, sends: () => boo
   const found = session.nearby?.(path) ?? null
   if (found === null) return null
   // Packages are public. A repository is not, for a text that could send it or a tainted session.
-  return found.value === 'repositories' && (session.tainted || sends()) ? null : ref(found)
+  return found.value !== 'packages' && (session.labels?.has('instructions') || sends()) ? null : ref(found)
 }
 
 function nearbyRuling({ session, access, fact, actor }: PathScene): Ruling | null {

@@ -5,6 +5,7 @@ import type { SpecialRange } from '../hosts/address.ts'
 import type { HostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { CommandPattern } from './command-pattern.ts'
+import type { FlowRule } from './labels.ts'
 import type { Verdict } from './order.ts'
 
 /** A rule and its source: `capabilities.deny.commands.patterns[0]`, `cordon.toml:12:3`. */
@@ -155,6 +156,8 @@ export interface Policy {
     /** Hosts that bundles grant to their tool (`git` -> github.com), by program name. */
     readonly toolDomains: ReadonlyMap<string, readonly HostRule[]>
   }
+  /** `[flows]`: where labelled data may go. */
+  readonly flows: readonly FlowRule[]
   readonly shellPolicy: { readonly allow: readonly Sourced<string>[]; readonly deny: readonly Sourced<string>[] }
   /** Host rules of the http and webfetch tools. */
   readonly http: HostRules

@@ -28,7 +28,7 @@ export type ReasonCode =
   | 'port-not-opened' // a port on which a command listens, and that nobody opened
   | 'maybe-denied' // a deny rule may match; the words cannot be known
   | 'rule-asks' // a rule of the agent host's own settings asks
-  | 'tainted' // the session read text that tries to steer the agent
+  | 'flow' // labelled data could reach a receiver that it was not granted to
   | 'needs-confirmation' // the tool asks for confirmation
   | 'outside-sandbox' // the host would run it outside the sandbox, and its command cannot be changed
   | 'unapproved-script' // a script of a project's skill whose bytes nobody approved
@@ -80,7 +80,7 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   'port-not-opened': 'the port is not open yet',
   'maybe-denied': 'a deny rule may match',
   'rule-asks': 'a rule of the agent’s own settings asks',
-  tainted: 'the session read text that tries to steer the agent',
+  flow: 'what the session has read could leave',
   'needs-confirmation': 'the tool wants a yes each time',
   'outside-sandbox': 'it would run outside the sandbox',
   'unapproved-script': 'the script is not approved yet',

@@ -40,7 +40,7 @@ const NOBODY_BUT_A_PERSON: readonly ReasonCode[] = [
   'secret',
   'maybe-denied',
   'rule-asks',
-  'tainted',
+  'flow',
   'needs-confirmation',
   'outside-sandbox',
   'unapproved-script',

@@ -5,6 +5,7 @@
 
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import type { Decision, PartDecision } from './decision.ts'
+import { type DataLabel, isDataLabel } from './labels.ts'
 
 /** From the least on. What costs more than `adds` is a person's choice alone. */
 export const BOUNDS = [
@@ -19,9 +20,6 @@ export const BOUNDS = [
   'unbounded', // nothing that Cordon knows of limits it
 ] as const
 export type Bound = (typeof BOUNDS)[number]
-
-/** What data a call carries beyond the project's own files. */
-export type DataLabel = 'secret' | 'outside' | 'flagged'
 
 export interface WorstCase {
   readonly bound: Bound
@@ -51,8 +49,9 @@ export function worstCaseOf(decision: Decision, facts: ShellFacts | null): Worst
   // INVARIANT: an ask that no part explains costs the most.
   if (costs.length === 0) costs.push({ bound: 'unbounded', text: 'Cordon cannot say what it does' })
   const labels = [...new Set(costs.flatMap(({ label }) => label ?? []))]
+  const flows = new Set<string>(asks.flatMap(({ flow }) => flow?.label ?? []))
   const hosts = [...new Set([...costs.flatMap(({ hosts: named = [] }) => named), ...grantedHosts(decision)])]
-  const leaks = labels.find((label) => label !== 'flagged')
+  const leaks = labels.find((label) => label !== 'instructions' && !flows.has(label))
   const asked = new Set(costs.flatMap(({ hosts: named = [] }) => named))
   const together: Cost[] = []
   if (leaks !== undefined && hosts.length > 0) {
@@ -120,11 +119,22 @@ function costOf(part: PartDecision, fact: CommandFact | null, kept: boolean): Co
     case 'remote-write':
     case 'destructive':
       return effectCost(part, fact)
-    case 'tainted':
-      return { ...kindCost(part, fact, kept), label: 'flagged' }
+    case 'flow':
+      return part.flow
+        ? flowCost(part.flow)
+        : { bound: 'irreversible', text: `sends what the session has read (${short(text)})` }
     default:
       return kindCost(part, fact, kept)
   }
+}
+
+/** What was read is with the receiver then. */
+function flowCost({ label, source, to }: NonNullable<PartDecision['flow']>): Cost {
+  const text =
+    label === 'instructions'
+      ? `does at ${to} what ${nameOf(source)} told the agent`
+      : `${to} receives what the session read: ${nameOf(source)}`
+  return { bound: 'irreversible', hosts: [to], text, ...(isDataLabel(label) && { label }) }
 }
 
 /** By the subject of a part. */

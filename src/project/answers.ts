@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { SessionFacts } from '../policy/call.ts'
+import { NO_LABELS } from '../policy/labels.ts'
 import type { PathRule } from '../policy/policy.ts'
 import { type Files, machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
@@ -9,6 +10,7 @@ import type { LoadedPolicy } from './load/load.ts'
 import { nearbyFact, openRepositoryAt } from './load/nearby.ts'
 import { ownWorktrees, repositoryFacts, repositoryProblems } from './load/repository-settings.ts'
 import { ownPlaces } from './place/own-places.ts'
+import { labelPlace, readLabels } from './session-labels.ts'
 
 /** The asker whose saved answers apply. */
 export interface Asker {
@@ -40,7 +42,6 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
     ...nearbyFact(loaded, machine.home, (path) => openRepositoryAt(path, machineFiles)),
     envelope: [],
     breakerOpenFor: null,
-    tainted: false,
     own: ownPlaces(loaded, machine, machineFiles),
     repositoryProblem: repositoryProblems(() => loaded.policy),
     repository: repositoryFacts(() => loaded.policy.root),
@@ -52,7 +53,9 @@ export async function withAnswers(
   loaded: LoadedPolicy,
   { machine, files, session, agent, inside }: Asker,
 ): Promise<AnsweredPolicy> {
-  const fresh = newSession(loaded, machine)
+  const blank = newSession(loaded, machine)
+  const labels = inside ? NO_LABELS : readLabels(labelPlace(loaded, machine, session ?? '', blank.roots))
+  const fresh = { ...blank, labels }
   const brief = loaded.session.discoveryBrief
   const saves = !inside && files.exists(join(machine.stateDir, 'grants.json'))
   if (!saves && brief === null) return { loaded, session: { ...fresh, agent } }
@@ -71,6 +74,7 @@ export async function withAnswers(
     session: {
       ...state.facts(saved, null, place, NOTHING_SPILLED),
       ...(fresh.nearby && { nearby: fresh.nearby }),
+      labels,
     },
   }
 }

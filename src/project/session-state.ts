@@ -1,5 +1,5 @@
 /**
- * State that changes during a session: mode, agent, levels, roots, envelope, taint, saved grants.
+ * State that changes during a session: mode, agent, levels, roots, envelope, saved grants.
  */
 
 import type { SavedGrant } from '../approval/saved-grants.ts'
@@ -7,6 +7,7 @@ import { parsePathPattern } from '../files/path-pattern.ts'
 import { parseHostPattern } from '../hosts/pattern.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
+import { type FlowRule, readFlow } from '../policy/labels.ts'
 import { readToolGrant, type ToolGrant } from '../policy/mcp-rules.ts'
 import type { Verdict } from '../policy/order.ts'
 import type { CommandRule, HostRule, Mode, PathRule, Sourced } from '../policy/policy.ts'
@@ -21,12 +22,11 @@ interface Place {
 export class SessionState {
   mode: Mode | null = null
   agent: string | null
-  tainted = false
   readonly #levels = new Map<string, Sourced<Verdict>>()
   readonly #envelope: PathRule[] = []
   #limits = false
   readonly #own: SessionFacts['own']
-  readonly #worktrees: readonly string[]
+  readonly worktrees: readonly string[]
 
   readonly #looks: Pick<SessionFacts, 'isShown' | 'repositoryProblem' | 'repository'>
 
@@ -42,7 +42,7 @@ export class SessionState {
   ) {
     this.agent = agent
     this.#own = own
-    this.#worktrees = roots
+    this.worktrees = roots
     this.#looks = {
       ...(isShown && { isShown }),
       ...(repositoryProblem && { repositoryProblem }),
@@ -57,7 +57,6 @@ export class SessionState {
   /** Copies the state of another session. */
   follow(leader: SessionState, mode: Mode): void {
     this.mode = mode
-    this.tainted ||= leader.tainted
     for (const [tool, level] of leader.#levels) this.#levels.set(tool, level)
     this.#envelope.push(...leader.#envelope)
     this.#limits ||= leader.#limits
@@ -87,11 +86,19 @@ export class SessionState {
       agent: this.agent,
       mode: this.mode,
       levels: this.#levels,
-      grants: { ...grants, reads: [...grants.reads, spilled], tools: savedTools(saved, place) },
-      roots: [...this.#worktrees, ...allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value)],
+      grants: {
+        ...grants,
+        reads: [...grants.reads, spilled],
+        tools: savedTools(saved, place),
+        flows:
+          savedRules(
+            saved.filter(({ kind }) => kind === 'flow'),
+            place,
+          ).flows ?? [],
+      },
+      roots: [...this.worktrees, ...allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value)],
       envelope: this.#envelope,
       breakerOpenFor,
-      tainted: this.tainted,
       ...this.#looks,
       own: this.#own,
     }
@@ -123,7 +130,8 @@ export function savedRules(saved: readonly SavedGrant[], place: Place): SessionF
   const writes: PathRule[] = []
   const commands: CommandRule[] = []
   const hosts: HostRule[] = []
-  for (const { id, kind, value } of saved) {
+  const flows: FlowRule[] = []
+  for (const { id, kind, value, verdict } of saved) {
     const origin = { rule: `saved grant ${id}`, source: 'cordon grants' }
     if (kind === 'command') {
       const parsed = parseCommandPattern(value)
@@ -141,13 +149,16 @@ export function savedRules(saved: readonly SavedGrant[], place: Place): SessionF
     } else if (kind === 'host') {
       const parsed = parseHostPattern(value, null)
       if ('pattern' in parsed) hosts.push({ ...origin, pattern: parsed.pattern })
+    } else if (kind === 'flow') {
+      const flow = readFlow(value)
+      if (flow) flows.push({ ...origin, ...flow, level: verdict })
     } else if (kind === 'read' || kind === 'write') {
       const parsed = parsePathPattern(value, { ...place, files: null })
       if ('pattern' in parsed)
         (kind === 'read' ? reads : writes).push({ ...origin, pattern: parsed.pattern, prompt: false })
     }
   }
-  return { reads, writes, commands, hosts }
+  return { reads, writes, commands, hosts, flows }
 }
 
 /** Answers about tools of MCP servers. */

@@ -2,16 +2,19 @@
 
 import { type CallReach, type Confinement, confine, type Decided, type Narrowing } from '../confine/confinement.ts'
 import { type CommandGroup, planText, type TextPlan } from '../confine/text-plan.ts'
+import type { FlowWatch } from '../egress/route/gate.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { UnapprovedScripts } from '../policy/programs/table.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
+import type { LabelPlace } from '../project/session-labels.ts'
 import type { ShellFacts } from '../shell/facts.ts'
 import { changingPrograms } from '../shell/tables/programs/registry.ts'
 import { Fault } from '../system/fault.ts'
 import { monotonicMs } from '../system/timing.ts'
 import type { CommandOptions, CommandPort, CommandResult } from '../tools/tool.ts'
 import { BackgroundCommands } from './background-commands.ts'
+import type { WatchedRun } from './flow-watch.ts'
 import { outcomeNotes } from './outcome-notes.ts'
 import type { CommandRunner, RunIo, RunOutcome } from './runner.ts'
 import type { UndoCover } from './undo-cover.ts'
@@ -34,6 +37,8 @@ export interface CommandPortOptions {
   readonly home: string
   /** Records gaps that undo turned out to have. */
   readonly cover: UndoCover
+  /** Where the labels of the session are. */
+  readonly labels?: () => LabelPlace
 }
 
 /** The grants of one call's commands, and the listeners for their outcome. */
@@ -44,6 +49,7 @@ export interface CommandCall {
     readonly facts: ShellFacts | null
     readonly relies?: Decision['relies']
     readonly judged?: Decision['judged']
+    readonly followed?: Decision['followed']
   }
   readonly reach: CallReach
   readonly heard: (outcome: RunOutcome) => void
@@ -74,11 +80,20 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     return confine(scope.loaded, own, [...scope.narrowing, ...narrowing])
   }
 
-  async function launch(confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome> {
+  async function launch(
+    confinement: Confinement,
+    argv: readonly string[],
+    io: RunIo,
+    followed: readonly string[] = [],
+  ): Promise<RunOutcome> {
     const { signal } = closing
+    signal.throwIfAborted()
+    const flow =
+      options.labels && (await watchOf({ place: options.labels(), scope: options.scope, confinement, followed }))
     signal.throwIfAborted()
     const running = runner.run(confinement, argv, {
       ...io,
+      ...(flow && { flow }),
       signal: io.signal ? AbortSignal.any([io.signal, signal]) : signal,
     })
     foreground.add(running)
@@ -117,7 +132,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
       ],
     )
     try {
-      const outcome = await launch(confinement, ['/bin/bash', '-c', '--', text], io)
+      const outcome = await launch(confinement, ['/bin/bash', '-c', '--', text], io, decided.followed)
       if (outcome.changes?.unkept.length) options.cover.noteUnkept(confinement.root, command)
       if (outcome.changes?.isFull) options.cover.noteFull(confinement.root)
       return outcome
@@ -149,7 +164,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
 
   return {
     confine: confined,
-    run: launch,
+    run: (confinement, argv, io) => launch(confinement, argv, io),
     forCall: (call) => ({
       run: (command, how) => run(command, how, call),
       start: async (command, how) =>
@@ -187,6 +202,12 @@ function resultOf(outcome: RunOutcome): CommandResult {
     spill: stdout?.spill ?? stderr?.spill ?? null,
     notes: outcomeNotes(outcome),
   }
+}
+
+/** Loaded for the commands of a session. */
+async function watchOf(run: WatchedRun): Promise<FlowWatch> {
+  const { watchFlows } = await import('./flow-watch.ts')
+  return watchFlows(run)
 }
 
 /** The combined result of two commands in sequence. */

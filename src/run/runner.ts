@@ -6,6 +6,7 @@ import { posix } from 'node:path'
 import type { Confinement } from '../confine/confinement.ts'
 import type { CommandProxy } from '../egress/command-proxy.ts'
 import { createEgressLog, type EgressEvent } from '../egress/route/event.ts'
+import type { FlowWatch } from '../egress/route/gate.ts'
 import type { EgressRules } from '../egress/route/rules.ts'
 import type { HostUsage } from '../egress/route/usage.ts'
 import { isInside } from '../files/baseline.ts'
@@ -60,6 +61,8 @@ export interface RunIo extends LaunchIo {
   readonly onNotice?: (line: string) => void
   /** Reports missing paths with the result (`cordon learn`). */
   readonly learns?: boolean
+  /** Where data may go that the session has read since the start. */
+  readonly flow?: FlowWatch
 }
 
 export interface RunnerOptions extends Partial<Pick<NetworkOptions, 'ask' | 'resolver' | 'upstream'>> {
@@ -185,7 +188,7 @@ export class CommandRunner {
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
     const underway: { prepared: GuardedCommand | null; proxy: CommandProxy | null } = { prepared: null, proxy: null }
     const callers = scripts === null ? null : await this.#callersOf(confinement, scripts, () => underway.prepared!.plan)
-    const openProxy = network?.proxyFor(this.#withAddresses(confinement), egress.add, callers)
+    const openProxy = network?.proxyFor(this.#withAddresses(confinement), egress.add, callers, io.flow ?? null)
     const programs = await this.#judgeOf(confinement, () => underway.prepared?.plan.env.PATH ?? '')
     const launchIo: LaunchIo = {
       ...io,

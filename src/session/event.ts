@@ -56,7 +56,7 @@ export type SessionEvent =
   | { readonly type: 'grant'; readonly remembered: SavedAnswer; readonly kept: string | null }
   | { readonly type: 'envelope'; readonly globs: readonly string[] }
   | { readonly type: 'sandbox'; readonly directory: string }
-  | { readonly type: 'taint'; readonly tool: string; readonly score: number }
+  | { readonly type: 'flagged'; readonly tool: string; readonly score: number }
 
 /** Where a session works (`/sandbox`). */
 export interface SandboxView {

@@ -90,8 +90,8 @@ export class SessionQuestions {
     if (call === null || loaded.session.review.command.length === 0) return null
     if (settle(question.decision, loaded.policy, true).outcome !== 'prompt') return null
     const { review } = await import('../questions/review/review.ts')
-    const { tainted } = this.#view.facts()
-    const place = { machine, loaded, tainted, call, session: this.#id, record: recorder.note }
+    const steered = this.#view.facts().labels?.has('instructions') ?? false
+    const place = { machine, loaded, steered, call, session: this.#id, record: recorder.note }
     const reviewed = await review(question, place, signal)
     if (reviewed) recorder.answered(call, question.subject, reviewed.by ?? 'review', reviewed)
     return reviewed

@@ -8,6 +8,7 @@ import { runToolCall } from '../call/run-tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { SessionTool } from '../custom/tools.ts'
 import { parsePathPattern } from '../files/path-pattern.ts'
+import { type Labels, NO_LABELS } from '../policy/labels.ts'
 import { VERDICTS, type Verdict } from '../policy/order.ts'
 import { MODES, type Mode } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
@@ -84,9 +85,7 @@ export class Session {
     const history = new LiveHistory({
       breaker: () => project.loaded.session.breaker,
       ring: (of) => view.ring(of),
-      taint: () => {
-        if (project.loaded.session.taintAsks.value) this.#state.tainted = true
-      },
+      label: (read) => view.label(read),
       now: parts.now,
     })
     const emit = (event: SessionEvent) => this.#listeners.emit(event)
@@ -106,6 +105,7 @@ export class Session {
       io: { stdout: 'capture', stderr: 'capture', spillDirectory },
       home: machine.home,
       cover,
+      labels: () => view.labelPlace(),
     })
     const web = parts.openWeb(
       () => view.deciding(view.entered),
@@ -154,19 +154,14 @@ export class Session {
     return this.#view.mode
   }
 
-  /** True once a result tried to steer the agent; writes and network then ask again (A3). */
-  get tainted(): boolean {
-    return this.#state.tainted
-  }
-
-  /** Taints the session from elsewhere: a sub-agent, or before it was resumed. */
-  taint(): void {
-    if (this.#parts.project.loaded.session.taintAsks.value) this.#state.tainted = true
+  /** What the session has read, each label with its first source (P13). */
+  get labels(): Labels {
+    return this.#view.facts().labels ?? NO_LABELS
   }
 
   /**
-   * From now on this session may do at most what the leader may: its mode, agent, levels, envelope
-   * and taint apply here as they change.
+   * From now on this session may do at most what the leader may: its mode, agent, levels,
+   * envelope and labels apply here as they change.
    */
   follow(leader: Session): void {
     this.#state.follow(leader.#state, leader.mode)

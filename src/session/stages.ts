@@ -104,7 +104,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
       view.enter()
       emit({ type: 'sandbox', directory: view.directory! })
     }
-    const { relies, judged } = decision
+    const { relies, judged, followed } = decision
     const { number, limits } = view.ring()
     // A command ends by its own limit, with its output; this ends everything else.
     const limit = limits.seconds === null ? null : AbortSignal.timeout((limits.seconds + GRACE_SECONDS) * 1000)
@@ -122,6 +122,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
           facts: parsed.facts,
           ...(relies && { relies }),
           ...(judged && { judged }),
+          ...(followed && { followed }),
         },
         reach: reachOf(this.#reachScene(parsed, decision), this.#agreed),
         heard,
@@ -143,7 +144,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     }
   }
 
-  /** A3: a hit is shown to the agent and taints the session. */
+  /** A3: a hit is shown to the agent and labels the session. */
   scan(parsed: ParsedCall, output: ToolOutput): Scanned<ToolOutput> {
     const { root } = this.#ports.view.base(this.#ports.view.entered)
     const printed = parsed.where === null ? printedFiles(parsed.call.shell?.command ?? '') : []
@@ -158,9 +159,9 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     }
   }
 
-  tainted({ tool: { name } }: ParsedCall, score: number): void {
-    this.#ports.recorder.tainted(this.#call, name, score)
-    this.#ports.emit({ type: 'taint', tool: name, score })
+  flagged({ tool: { name } }: ParsedCall, score: number): void {
+    this.#ports.recorder.flagged(this.#call, name, score)
+    this.#ports.emit({ type: 'flagged', tool: name, score })
   }
 
   outcome(_call: ParsedCall, result: ToolResult): CallOutcome {

@@ -7,11 +7,13 @@ import { skillGate } from '../custom/skill-gate.ts'
 import { isInside } from '../files/baseline.ts'
 import { wholeTree } from '../files/path-pattern.ts'
 import type { SessionFacts } from '../policy/call.ts'
+import type { Decision } from '../policy/decision.ts'
 import type { Mode, PathRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
 import { extendPolicy } from '../project/load/extend.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { nearbyFact, openRepositoryAt } from '../project/load/nearby.ts'
+import { type LabelPlace, labelPlace, readLabels } from '../project/session-labels.ts'
 import { type SessionState, savedDenials } from '../project/session-state.ts'
 import type { Scope } from '../run/port.ts'
 import type { Files } from '../system/files.ts'
@@ -86,6 +88,19 @@ export class SessionView {
     return ringFor(this.#parts.project.loaded, agent)
   }
 
+  /** Where its labels are: with its leader's, because an answer of one is read by the other. */
+  labelPlace(): LabelPlace {
+    const { machine, id, state } = this.#parts
+    const { scope } = this.#leader?.labelPlace() ?? { scope: id }
+    return labelPlace(this.base(this.entered), machine, scope, state.worktrees)
+  }
+
+  /** Notes what it has read. */
+  async label(read: NonNullable<Decision['labels']>): Promise<void> {
+    const { noteLabels } = await import('../project/label-notes.ts')
+    noteLabels(this.labelPlace(), read)
+  }
+
   /** Facts for decisions; the breaker is asked once per call. */
   facts(): SessionFacts {
     const { saved, project, machine, files, state, id } = this.#parts
@@ -93,6 +108,7 @@ export class SessionView {
     return {
       ...state.facts(saved.forSession(project.loaded, id), null, place, this.#spilled),
       ...nearbyFact(project.loaded, machine.home, (path) => openRepositoryAt(path, files)),
+      labels: readLabels(this.labelPlace()),
     }
   }
 
@@ -169,6 +185,6 @@ export class SessionView {
   }
 }
 
-function led(own: SessionFacts, { agent, mode, levels, tainted }: SessionFacts): SessionFacts {
-  return { ...own, agent, mode, levels, tainted: own.tainted || tainted }
+function led(own: SessionFacts, { agent, mode, levels }: SessionFacts): SessionFacts {
+  return { ...own, agent, mode, levels }
 }

@@ -49,6 +49,7 @@ export function policyOf(changes: Partial<Policy> = {}): Policy {
     envelope: null,
     readSizeLimit: 20_000,
     commands: { allow: [], deny: [], declared: false, defaultDomains: [], deniedDomains: [], toolDomains: new Map() },
+    flows: [],
     shellPolicy: { allow: [], deny: [] },
     http: { allowed: null, denied: [], allowPrivate: false },
     maskSecrets: true,
@@ -66,7 +67,6 @@ export function sessionOf(changes: Partial<SessionFacts> = {}): SessionFacts {
     roots: [],
     envelope: [],
     breakerOpenFor: null,
-    tainted: false,
     own: {
       configDir: `${HOME}/.config/cordon`,
       stateDir: `${HOME}/.local/state/cordon`,

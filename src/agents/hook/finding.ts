@@ -5,15 +5,15 @@ import { type HookPlace, openHookJudge, sessionKey } from './judge.ts'
 import type { ResultFinding } from './result.ts'
 import { noteLoose } from './session.ts'
 
-/** Records a finding, and taints the session if the manifest says so. */
+/** Records a finding, and labels the session. */
 export async function rememberFinding(place: HookPlace, tool: string, finding: ResultFinding): Promise<void> {
   const opened = await openHookJudge(place)
   if ('closed' in opened) return
   const { loaded, history } = opened.judge
-  if (finding.injection) await history?.taint()
+  if (finding.injection) await history?.label([{ label: 'instructions', source: tool }])
   const recorder = openRecord(loaded, place.machine, { by: 'host', host: place.host, session: place.session })
   try {
-    if (finding.injection) recorder.tainted(null, tool, finding.score)
+    if (finding.injection) recorder.flagged(null, tool, finding.score)
     if (finding.masked !== null) recorder.note({ type: 'warning', tool, message: 'secrets in the result were masked' })
   } finally {
     recorder.close()

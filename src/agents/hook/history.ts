@@ -4,11 +4,11 @@ import { hash } from 'node:crypto'
 import type { Admitted, CallHistory } from '../../call/admission.ts'
 import { ringFor } from '../../call/admission.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
+import type { LabelPlace } from '../../project/session-labels.ts'
 import type { HookMemory, HookSessionKey } from './session.ts'
 
 /** The session's earlier calls, for its next one. */
 export type HostHistory = CallHistory & {
-  readonly tainted: boolean
   readonly loose: string | null
   isNews(notes: string): Promise<boolean>
 }
@@ -20,8 +20,9 @@ export function hostHistory(
   loaded: LoadedPolicy,
   agent: string,
   now: () => number,
+  labels: LabelPlace,
 ): HostHistory {
-  const { breaker, taintAsks } = loaded.session
+  const { breaker } = loaded.session
   const openUntil = known?.breaker.openUntil ?? null
   return {
     loose: known?.loose ?? null,
@@ -32,7 +33,6 @@ export function hostHistory(
       noteTold(key, told, now())
       return true
     },
-    tainted: (known?.tainted ?? false) && taintAsks.value,
     ring: () => ringFor(loaded, agent),
     take: async (perMinute) => {
       const { takeCall } = await import('./session.ts')
@@ -50,9 +50,9 @@ export function hostHistory(
       const { noteCall } = await import('./session.ts')
       noteCall(key, breaker, outcome, now())
     },
-    taint: async () => {
-      const { noteTaint } = await import('./session.ts')
-      noteTaint(key, now())
+    label: async (read) => {
+      const { noteLabels } = await import('../../project/label-notes.ts')
+      noteLabels(labels, read)
     },
   }
 }

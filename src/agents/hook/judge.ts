@@ -13,16 +13,18 @@ import { secretOf } from '../../files/secret-shapes.ts'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial, type PartDecision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
+import { NO_LABELS } from '../../policy/labels.ts'
 import { type McpRules, mcpCallOf } from '../../policy/mcp-rules.ts'
 import { compareVerdicts } from '../../policy/order.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
 import type { CommandDenial, PathDenial, PathRule, RuleRef } from '../../policy/policy.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
 import { settle } from '../../policy/settle.ts'
-import { withAnswers } from '../../project/answers.ts'
+import { type AnsweredPolicy, withAnswers } from '../../project/answers.ts'
 import { extendPolicy } from '../../project/load/extend.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { openPolicy, whyClosed } from '../../project/open.ts'
+import { type LabelPlace, labelPlace, readLabels } from '../../project/session-labels.ts'
 import { startNotes } from '../../project/start-notes.ts'
 import { isForeignCharset, temporaryOf } from '../../run/temporary.ts'
 import { UndoCover } from '../../run/undo-cover.ts'
@@ -117,6 +119,7 @@ export type OpenedJudge = { readonly judge: HookJudge } | { readonly closed: str
 export interface HookJudge {
   readonly loaded: LoadedPolicy
   readonly session: SessionFacts
+  readonly labels: LabelPlace
   readonly cover: UndoCover
   /** The agent's earlier calls; null inside a sandbox, which has no memory. */
   readonly history: CallHistory | null
@@ -172,7 +175,8 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const agent = chosen.value !== 'plan' && agents.has(place.host) ? place.host : null
   const answered = await withAnswers(held, { ...place, agent })
   const { loaded } = answered
-  const history = place.inside ? null : await openHistory(place, loaded)
+  const labels = hookLabels(place, answered)
+  const history = place.inside ? null : await openHistory(place, loaded, labels)
   if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
   const { grants } = answered.session
   let shown: SessionFacts['isShown']
@@ -180,7 +184,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     ...answered.session,
     isShown: (path: string, what?: 'secret' | 'configuration') => shown?.(path, what) ?? false,
     grants: { ...grants, reads: [...grants.reads, ...(place.hostFolders ?? []).map(hostsOwn)] },
-    tainted: history?.tainted ?? false,
+    labels: place.inside ? NO_LABELS : readLabels(labels),
   }
   const shell = place.shell ? await import('../../shell/walk/analyze.ts') : null
   const cwd = files.canonical(place.cwd)
@@ -221,6 +225,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     judge: {
       loaded,
       session,
+      labels,
       cover,
       history,
       startNotes: async () => {
@@ -329,10 +334,14 @@ function readCall(call: HookCall, around: Surroundings, rules: ReadonlyMap<strin
 }
 
 /** The session's memory of earlier calls; usually empty, and then nothing is loaded. */
-async function openHistory(place: HookPlace, loaded: LoadedPolicy): Promise<HostHistory> {
+async function openHistory(place: HookPlace, loaded: LoadedPolicy, labels: LabelPlace): Promise<HostHistory> {
   const key = sessionKey(place, loaded)
   const known = place.files.exists(key.directory) ? (await import('./session.ts')).hookMemory(key) : null
-  return hostHistory(key, known, loaded, place.host, Date.now)
+  return hostHistory(key, known, loaded, place.host, Date.now, labels)
+}
+
+function hookLabels({ machine, host, session }: HookPlace, { loaded, session: { roots } }: AnsweredPolicy): LabelPlace {
+  return labelPlace(loaded, machine, `${host} ${session ?? ''}`, roots)
 }
 
 /** Where a host's session is remembered. */

@@ -5,9 +5,12 @@ import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openRecord, plainProject } from '../../call/record/open.ts'
 import type { CallRecord } from '../../call/record/recorder.ts'
-import type { LoadedPolicy } from '../../project/load/load.ts'
+import type { Decision } from '../../policy/decision.ts'
+import { noteLabels } from '../../project/label-notes.ts'
+import { isLabelList, type LabelPlace } from '../../project/session-labels.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere } from '../../system/state.ts'
+import type { HookJudge } from './judge.ts'
 
 /** A session of a host. */
 export interface OpenOwner {
@@ -25,16 +28,30 @@ export interface HostCall {
 interface OpenCall extends CallRecord, HostCall {
   readonly root: string
   readonly maxBytes: number
+  /** What it reads if the person says yes. */
+  readonly read?: Omit<LabelPlace, 'machine'> & { readonly labels: NonNullable<Decision['labels']> }
 }
 
 const MOST_OPEN = 50
 
 /** Notes a call that the host is about to run. */
-export function noteOpen(owner: OpenOwner, call: HostCall, record: CallRecord, loaded: LoadedPolicy): void {
+export function noteOpen(
+  owner: OpenOwner,
+  call: HostCall,
+  record: CallRecord,
+  { loaded, labels: { roots, scope } }: Pick<HookJudge, 'loaded' | 'labels'>,
+  { decision, labels }: Decision,
+): void {
   const { root, session } = loaded
   const directory = folderOf(owner)
   openOwnDirectory(directory)
-  const open: OpenCall = { ...record, ...call, root, maxBytes: session.audit.maxBytes }
+  const open: OpenCall = {
+    ...record,
+    ...call,
+    root,
+    maxBytes: session.audit.maxBytes,
+    ...(decision === 'ask' && labels && { read: { labels, scope, roots } }),
+  }
   // The call's own id avoids loading node:crypto for a random name in every hook.
   const path = join(directory, record.call)
   writeFileSync(`${path}.new`, JSON.stringify(open), { mode: 0o600 })
@@ -53,8 +70,9 @@ export function endOpen(
   const [found] = fitting
   if (!found) return
   removeIfThere(join(directory, found.name))
-  const { root, maxBytes, ...record } = found.open
+  const { root, maxBytes, read, ...record } = found.open
   const { machine, host, session } = owner
+  if (read) noteLabels({ ...read, machine }, read.labels)
   const recorder = openRecord(plainProject(root, maxBytes), machine, { by: 'host', host, session })
   try {
     const output = { text: result.text, ...(result.failed && { isError: true }) }
@@ -78,11 +96,12 @@ function namesIn(directory: string): readonly string[] {
 }
 
 function isOpenCall(value: unknown): value is OpenCall {
-  const { call, started, parsed, tool, use, root, maxBytes } = (value ?? {}) as Partial<OpenCall>
+  const { call, started, parsed, tool, use, root, maxBytes, read } = (value ?? {}) as Partial<OpenCall>
   return (
     [call, parsed, tool, root].every((text) => typeof text === 'string') &&
     (use === null || typeof use === 'string') &&
-    [started, maxBytes].every((number) => typeof number === 'number')
+    [started, maxBytes].every((number) => typeof number === 'number') &&
+    (read === undefined || isLabelList(read))
   )
 }
 

@@ -71,6 +71,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     io,
     home: machine.home,
     cover: judge.cover,
+    labels: () => judge.labels,
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
@@ -112,11 +113,12 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       return { approved: true, remember: null }
     },
     run: async ([call], decision, signal) => {
+      if (decision.labels) await judge.history?.label(decision.labels)
       if (isPatch) {
         const { text, isError = false } = await applyAllowed(judge, call!, signal, kept)
         return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
       }
-      const { relies, judged } = decision
+      const { relies, judged, followed } = decision
       const reach = reachOf(
         reachScene(judge, { decision, facts: call!.facts }, { machine, files }),
         request.agreed ?? null,
@@ -129,6 +131,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
           facts: call!.facts,
           ...(undo ? { relies: 'undo' as const } : relies && { relies }),
           ...(judged && { judged }),
+          ...(followed && { followed }),
         },
         reach: { ...reach, readOnly },
         heard: (outcome) => void outcomes.push(outcome),
@@ -143,7 +146,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     },
     // The host has the output itself; its result hook checks it.
     scan: (_, output) => ({ output, notes: output.notes, injection: null }),
-    tainted: () => {},
+    flagged: () => {},
     end: async (record, result) => {
       const changes = kept.end()
       recorder.end(record, result, outcomes, changes ? [changes] : [])

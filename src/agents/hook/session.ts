@@ -1,4 +1,4 @@
-/** What a host's session remembers between its hook processes: the breaker and the rate (P8), the taint (A3). */
+/** What a host's session remembers between its hook processes: the breaker and the rate (P8). */
 
 import { hash } from 'node:crypto'
 import { readdirSync, rmdirSync, statSync } from 'node:fs'
@@ -24,7 +24,6 @@ export interface HookSessionKey {
 
 export interface HookMemory {
   readonly breaker: BreakerState
-  readonly tainted: boolean
   /** Times of the last minute's calls in milliseconds since 1970, if a rate limit applies. */
   readonly calls?: readonly number[]
   readonly loose?: string
@@ -35,7 +34,7 @@ interface MemoryFile extends HookMemory {
   readonly version: 1
 }
 
-const FRESH: HookMemory = { breaker: { inARow: 0, openUntil: null }, tainted: false }
+const FRESH: HookMemory = { breaker: { inARow: 0, openUntil: null } }
 /** A session silent for this long has ended. */
 const KEPT_MS = 7 * 24 * 3600 * 1000
 
@@ -72,11 +71,6 @@ export function takeCall(key: HookSessionKey, perMinute: number, now: number): n
   return wait
 }
 
-/** Notes that the session has read an injection. */
-export function noteTaint(key: HookSessionKey, now: number): void {
-  change(key, now, (memory) => ({ ...memory, tainted: true }))
-}
-
 /** Notes a command that ran outside the sandbox. */
 export function noteLoose(key: HookSessionKey, command: string, now: number): void {
   change(key, now, (memory) => ({ ...memory, loose: memory.loose ?? command.slice(0, 500) }))
@@ -93,15 +87,14 @@ function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => H
     const file = fileOf(key)
     const memory = how(hookMemory(key))
     if (
-      memory.tainted ||
       memory.loose !== undefined ||
       memory.told !== undefined ||
       memory.calls ||
       memory.breaker.inARow > 0 ||
       memory.breaker.openUntil !== null
     ) {
-      // Taint must survive a crash of the machine; the number of failures need not.
-      const lasting = memory.tainted || memory.loose !== undefined
+      // This must survive a crash of the machine; the number of failures need not.
+      const lasting = memory.loose !== undefined
       writeOwnJson(file, { version: 1, ...memory } satisfies MemoryFile, lasting)
     } else removeIfThere(file)
     forgetOld(key.directory, now)
@@ -136,10 +129,9 @@ function entriesOf(directory: string): readonly string[] {
 }
 
 function isMemory(value: unknown): value is MemoryFile {
-  const { version, breaker, tainted, calls = [], loose = '', told = '' } = (value ?? {}) as Partial<MemoryFile>
+  const { version, breaker, calls = [], loose = '', told = '' } = (value ?? {}) as Partial<MemoryFile>
   return (
     version === 1 &&
-    typeof tainted === 'boolean' &&
     typeof loose === 'string' &&
     typeof told === 'string' &&
     Array.isArray(calls) &&

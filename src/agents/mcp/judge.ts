@@ -12,10 +12,12 @@ import { settle } from '../../policy/settle.ts'
 import { amendProject } from '../../project/amend.ts'
 import { openSavedGrants } from '../../project/answer-counts.ts'
 import { type AnsweredPolicy, withAnswers } from '../../project/answers.ts'
+import { noteLabels } from '../../project/label-notes.ts'
 import { readOrganisation } from '../../project/load/memory.ts'
 import { openPolicy, whyClosed } from '../../project/open.ts'
 import { remember } from '../../project/remember.ts'
-import { savedTools } from '../../project/session-state.ts'
+import { labelPlace, readLabels } from '../../project/session-labels.ts'
+import { savedRules, savedTools } from '../../project/session-state.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -46,13 +48,11 @@ export async function openGatewayJudge(root: string, machine: Machine): Promise<
   const session = `gateway-${uniqueName()}`
   let answered = await openAnswered(root, machine)
   const opened = answered
-  let tainted = false
+  const labels = labelPlace(opened.loaded, machine, session, opened.session.roots)
   const live = new LiveHistory({
     breaker: () => answered.loaded.session.breaker,
     ring: (agent) => ringFor(answered.loaded, agent),
-    taint: () => {
-      tainted ||= answered.loaded.session.taintAsks.value
-    },
+    label: (read) => noteLabels(labels, read),
     now: Date.now,
   })
   return {
@@ -67,11 +67,17 @@ export async function openGatewayJudge(root: string, machine: Machine): Promise<
     },
     decide: (called, breakerOpenFor, call) => {
       const { loaded } = answered
-      const facts = call && { ...call, canonical: machineFiles.canonical }
-      const mcp = facts && gatewayCall(called, loaded.session.mcpRules, facts)
-      const tools = savedTools(saved.forSession(loaded, session), { root: loaded.root, home: machine.home })
-      const grants = { ...answered.session.grants, tools }
-      return evaluate(loaded.policy, { ...answered.session, grants, tainted, breakerOpenFor }, bareCall(called, mcp))
+      const given = call && { ...call, canonical: machineFiles.canonical }
+      const mcp = given && gatewayCall(called, loaded.session.mcpRules, given)
+      const place = { root: loaded.root, home: machine.home }
+      const known = saved.forSession(loaded, session)
+      const { flows } = savedRules(
+        known.filter(({ kind }) => kind === 'flow'),
+        place,
+      )
+      const grants = { ...answered.session.grants, tools: savedTools(known, place), ...(flows && { flows }) }
+      const facts = { ...answered.session, grants, labels: readLabels(labels), breakerOpenFor }
+      return evaluate(loaded.policy, facts, bareCall(called, mcp))
     },
     async remember(answer) {
       const amend = (one: SavedAnswer) => amendProject(answered.loaded, one, machine, machineFiles)

@@ -57,7 +57,7 @@ export interface SessionRecorder {
   /** A grant that an answer created. */
   granted(grant: NoteEvent & { readonly type: 'grant'; readonly value: string }): void
   /** `call` is null for a host's call, which ends outside Cordon. */
-  tainted(call: string | null, tool: string, score: number): void
+  flagged(call: string | null, tool: string, score: number): void
   note(event: NoteEvent): void
   /** Signs a shared log when enough lines have been added. */
   sign(): Promise<void>
@@ -159,7 +159,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
       }),
     granted: ({ value, ...grant }) =>
       log.record({ ...grant, value_hash: hash('sha256', value), ...(options.arguments && { value }) }),
-    tainted: (call, tool, score) => log.record({ type: 'taint', ...(call !== null && { call }), tool, score }),
+    flagged: (call, tool, score) => log.record({ type: 'taint', ...(call !== null && { call }), tool, score }),
     note: (event) => log.record(event),
     sign: () => log.sign(),
     close: () => log.close(),

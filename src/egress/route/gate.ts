@@ -28,10 +28,15 @@ export interface HostQuestion {
 
 /** A question beyond whether the host may be reached; the answer applies to this command only. */
 export interface HostConcern {
-  readonly code: 'package' | 'limit'
+  readonly code: 'package' | 'limit' | 'flow'
   readonly subject: string
   readonly message: string
 }
+
+/** What labelled data says about a receiver that a command may reach: null where it may go. */
+export type FlowWatch = (
+  target: Target,
+) => { readonly level: 'ask' | 'deny'; readonly label: string; readonly message: string } | null
 
 /** True allows the host and port for the rest of the command; null: nobody can be asked now. */
 export type AskHost = (question: HostQuestion) => Promise<boolean | null>

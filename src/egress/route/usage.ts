@@ -4,7 +4,7 @@ import { Transform, type TransformCallback } from 'node:stream'
 import type { HostRule } from '../../policy/policy.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
 import type { Target } from '../wire/target.ts'
-import type { AskHost } from './gate.ts'
+import type { AskHost, FlowWatch, HostConcern } from './gate.ts'
 import { type EgressRules, limitingRules } from './rules.ts'
 
 interface Count {
@@ -30,6 +30,7 @@ export interface BudgetParts {
   readonly rules: EgressRules
   readonly target: Target
   readonly ask: AskHost | undefined
+  readonly flow?: FlowWatch | undefined
   readonly signal: AbortSignal
 }
 
@@ -37,16 +38,17 @@ export interface BudgetParts {
 export class Budget {
   readonly #parts: BudgetParts
   readonly #limits: readonly HostRule[]
+  readonly #flows = new Map<string, Promise<boolean>>()
 
   private constructor(parts: BudgetParts, limits: readonly HostRule[]) {
     this.#parts = parts
     this.#limits = limits
   }
 
-  /** Null if no entry limits the host. */
+  /** Null if nothing limits the host. */
   static of(parts: BudgetParts): Budget | null {
     const limits = limitingRules(parts.rules, parts.target)
-    return limits.length === 0 ? null : new Budget(parts, limits)
+    return limits.length === 0 && !parts.flow ? null : new Budget(parts, limits)
   }
 
   /**
@@ -54,6 +56,8 @@ export class Budget {
    * taken.
    */
   async take(requests: number, bytes: number): Promise<EgressDenial | null> {
+    const followed = await this.#follow()
+    if (followed !== null) return followed
     for (const { pattern, maxRequests, maxUpload } of this.#limits) {
       const refusal =
         (await this.#takeOne(`${pattern.text} requests`, requests, maxRequests, 'max_requests')) ??
@@ -61,6 +65,23 @@ export class Budget {
       if (refusal !== null) return refusal
     }
     return null
+  }
+
+  /** Data that the session read since the command started. */
+  async #follow(): Promise<EgressDenial | null> {
+    const { flow, target } = this.#parts
+    for (;;) {
+      const found = flow?.(target) ?? null
+      if (found === null) return null
+      const { label, level, message } = found
+      const refusal: EgressDenial = { code: 'flow-refused', message }
+      if (level === 'deny') return refusal
+      const known = this.#flows.get(label)
+      const answer = known ?? this.#put({ code: 'flow', subject: `${label} -> ${target.host}`, message })
+      this.#flows.set(label, answer)
+      if (!(await answer)) return refusal
+      if (known) return null
+    }
   }
 
   async #takeOne(key: string, amount: number, limit: number | undefined, name: string): Promise<EgressDenial | null> {
@@ -79,15 +100,8 @@ export class Budget {
   /** One question at a time; a no applies to the whole session. */
   #agreed(count: Count, key: string, what: string, step: number): Promise<boolean> {
     if (count.question !== null) return count.question
-    const { ask, rules, target, signal } = this.#parts
-    if (!ask) return Promise.resolve(false)
     const message = `A running command reached a limit: ${what}. A yes gives it ${step} more.`
-    const judgement = { verdict: 'deny', code: 'host-unlisted', message, matched: null } as const
-    const about = { code: 'limit', subject: key, message } as const
-    const answer = ask({ command: rules.whole ?? rules.command, target, judgement, signal, about }).then(
-      (given) => given === true,
-      () => false,
-    )
+    const answer = this.#put({ code: 'limit', subject: key, message })
     count.question = answer
     void answer.then((agreed) => {
       if (!agreed) return
@@ -95,6 +109,17 @@ export class Budget {
       count.question = null
     })
     return answer
+  }
+
+  #put(about: HostConcern): Promise<boolean> {
+    const { ask, rules, target, signal } = this.#parts
+    if (!ask) return Promise.resolve(false)
+    const { message } = about
+    const judgement = { verdict: 'deny', code: 'host-unlisted', message, matched: null } as const
+    return ask({ command: rules.whole ?? rules.command, target, judgement, signal, about }).then(
+      (given) => given === true,
+      () => false,
+    )
   }
 }
 

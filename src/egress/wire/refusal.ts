@@ -27,6 +27,7 @@ export type EgressCode =
   | 'secret-absent' // a request without the only credential that this host accepts
   | 'secret-missing' // the host of a secret without a usable value
   | 'key-missing' // the host of a bundle's key that is not set
+  | 'flow-refused' // labelled data of the session could reach the host
   | 'limit-reached' // more requests or bytes than the host's entry allows per session
   | 'package-young' // a version that was published too recently
   | 'package-undated' // a version without a publication time
@@ -95,6 +96,8 @@ export function remedyFor(code: EgressCode, target: Target | null): string | nul
     case 'method-unlisted':
     case 'path-unlisted':
       return `widen methods or paths of the entry for "${entry}"`
+    case 'flow-refused':
+      return `allow the flow to "${entry}" under [flows]`
     case 'limit-reached':
       return `raise max_requests or max_upload of the entry for "${entry}"`
     case 'not-http':

@@ -11,6 +11,7 @@ import {
 } from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
 import { type CommandPattern, parseCommandPattern } from '../../policy/command-pattern.ts'
+import { readFlow } from '../../policy/labels.ts'
 import { builtInTools, isBuiltInTool } from '../../policy/tool-kind.ts'
 import type { PinsScript } from '../../shell/tables/interpreter-names.ts'
 import type { Finding } from '../toml/problem.ts'
@@ -50,6 +51,7 @@ type Check = (text: string, context: FormatContext) => Finding | null
 const CHECKS: Readonly<Record<Format, Check>> = {
   agent: (text) => (NAME.test(text) ? null : bad(text, 'is not the name of an agent', 'letters, digits, _ - . and :')),
   tool: toolFinding,
+  flow: flowFinding,
   bundle: bundleFinding,
   path: pathFinding,
   basename: (text) => patternFinding('.', [text], null),
@@ -215,6 +217,12 @@ function bundleFinding(text: string, context: FormatContext): Finding | null {
 }
 
 /** A level for a tool that does not exist protects nothing, so a near miss is an error and not a custom tool. */
+function flowFinding(text: string): Finding | null {
+  if (readFlow(text) !== null) return null
+  const message = `${quoteShort(text)} does not say from where to where data flows`
+  return { code: 'bad-value', message, suggestion: 'write "LABEL -> RECEIVER", such as "outside -> *.github.com"' }
+}
+
 function toolFinding(text: string, context: FormatContext): Finding | null {
   if (!NAME.test(text)) return bad(text, 'is not the name of a tool', 'letters, digits, _ - . and :')
   if (isBuiltInTool(text) || context.customTools.has(text)) return null

@@ -129,6 +129,23 @@ const PERMISSION_TOOLS: Section = {
   ],
 }
 
+const FLOWS: Section = {
+  path: 'flows',
+  doc: 'Where data may go. A key is `LABEL -> RECEIVER`. A label says what a session has read: `secret`, `outside` (files outside the project), `neighbour` (another repository), `instructions` (text aimed at the agent), a host, or `mcp:SERVER`. A receiver is a host, `*.example.com`, `mcp:SERVER`, a command such as `git push`, `files`, or `*` for all but files. The first four labels ask before anything receives them.',
+  spec: 'P13',
+  example: '[flows]\n"outside -> *.github.com" = "deny"\n"neighbour -> git push" = "allow"\n',
+  keys: [
+    {
+      name: '*',
+      names: 'flow',
+      type: LEVEL,
+      doc: '`deny` takes precedence over `allow`, and `allow` over `ask`.',
+      spec: 'P13',
+      merge: 'deny-wins',
+    },
+  ],
+}
+
 const SECURITY: Section = {
   path: 'security',
   doc: 'Which shell features a command may use, and when Cordon asks. A project can only make what the user has set here stricter.',
@@ -198,7 +215,7 @@ const SECURITY: Section = {
       'taint_asks',
       false,
       true,
-      'After a tool result with instructions aimed at the agent, writes, commands and network ask again.',
+      'After a tool result with instructions aimed at the agent, writes and commands ask as well: the flow `instructions -> files`.',
       'A3',
     ),
     {
@@ -326,6 +343,7 @@ export const GUARD_SECTIONS: readonly Section[] = [
   PERMISSION,
   PERMISSION_TOOLS,
   REVIEW,
+  FLOWS,
   SECURITY,
   SHELL_POLICY,
   AGENTS,

@@ -14,6 +14,7 @@ export type Format =
   | 'directory'
   | 'env'
   | 'env-name'
+  | 'flow'
   | 'header'
   | 'host'
   | 'method'
@@ -64,6 +65,8 @@ type Strictness = 'true' | 'false' | 'lower' | 'higher' | 'choice-order' | 'unio
 
 export interface Key {
   readonly name: string
+  /** Of a key `*`: what its names are; a tool by default. */
+  readonly names?: Format
   readonly type: ValueType
   /** The value if unset; absent for "nothing". */
   readonly default?: boolean | number | string | readonly string[]

@@ -182,7 +182,6 @@ export interface ReviewSettings {
 export interface SessionSettings {
   readonly hideModel: Sourced<boolean>
   /** After a result with instructions aimed at the agent, what writes or reaches out asks again (A3). */
-  readonly taintAsks: Sourced<boolean>
   readonly rings: Readonly<Record<1 | 2 | 3, RingSettings>>
   readonly breaker: { readonly failures: number; readonly cooldown: number }
   readonly audit: { readonly maxBytes: number; readonly arguments: Sourced<boolean> }

@@ -31,7 +31,7 @@ export function readTable(node: TableNode, schema: SchemaTable, path: string, re
     else if (below !== undefined && entry.key !== '*') enter(entry.node, below, entry.at, here, reading)
     else if (schema.tables.has('*')) readNamed(schema.tables.get('*')!, entry.key, entry.node, entry.at, here, reading)
     else if (schema.keys.has('*')) {
-      const finding = checkFormat('tool', entry.key, reading.formats)
+      const finding = checkFormat(schema.keys.get('*')!.names ?? 'tool', entry.key, reading.formats)
       if (finding !== null) reading.report.error(entry.at, here, finding)
       else readSetting(schema.keys.get('*')!, entry.node, entry.at, here, reading)
     } else reading.report.error(entry.at, here, unknownKey(entry.key, path, schema))

@@ -30,6 +30,11 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
     ask: 'The tool {} asks.',
     deny: 'The tool {} never runs.',
   },
+  'flows.*': {
+    allow: 'Data may flow without asking: {}.',
+    ask: 'Data asks before it flows: {}.',
+    deny: 'Data never flows: {}.',
+  },
   'review.with': 'Questions are answered for you, within a bound, by',
   'review.up_to': {
     none: 'No reviewer answers questions.',

@@ -149,21 +149,26 @@ describe('the whole call', () => {
   })
 })
 
-describe('taint (A3)', () => {
-  const tainted = { tainted: true }
-  it('what writes, runs or reaches out asks again', () => {
-    expect(decide(write('a.txt'), {}, tainted)).toBe('ask tainted')
-    expect(decide(fetched('https://example.org/'), {}, tainted)).toBe('ask tainted')
-    expect(decide(bash('npm test'), granted('npm test:*'), tainted)).toBe('ask tainted')
+describe('instructions that the session has read (A3)', () => {
+  const steered = { labels: new Map([['instructions', 'a page']]) }
+  const asks = {
+    flows: [{ from: 'instructions', to: 'files', level: 'ask' as const, rule: 'taint_asks', source: 't' }],
+  }
+  it('what reaches out asks, and with taint_asks what writes and runs', () => {
+    expect(decide(fetched('https://example.org/'), {}, steered)).toBe('ask flow')
+    expect(decide(fetched('https://example.org/'), {})).toBe('allow level-allow')
+    expect(decide(write('a.txt'), {}, steered)).toBe('allow level-allow')
+    expect(decide(write('a.txt'), asks, steered)).toBe('ask flow')
+    expect(decide(bash('npm test'), { ...granted('npm test:*'), ...asks }, steered)).toBe('ask flow')
   })
 
   it('reading, and what changes nothing, goes on', () => {
-    expect(decide(read('a.txt'), {}, tainted)).toBe('allow level-allow')
-    expect(decide(bash('echo hi'), {}, tainted)).toBe('allow harmless')
+    expect(decide(read('a.txt'), asks, steered)).toBe('allow level-allow')
+    expect(decide(bash('echo hi'), asks, steered)).toBe('allow harmless')
   })
 
   it('a denial stays one', () => {
-    expect(decide(write('cordon.toml'), {}, tainted)).toBe('deny protected-path')
+    expect(decide(write('cordon.toml'), asks, steered)).toBe('deny protected-path')
   })
 })
 
@@ -434,7 +439,6 @@ describe('code without the project and a network', () => {
     expect(decide(callOf(tool), contained)).toBe('allow contained')
     expect(decide(callOf(tool))).toBe('ask level-ask')
     expect(decide(callOf(tool), levels(tool))).toBe('ask level-ask')
-    expect(decide(callOf(tool), contained, { tainted: true })).toBe('ask tainted')
     expect(decide(callOf(tool), { mode: sourced('plan', 'permission.mode') })).toBe('deny plan-mode')
   })
   it('what is handed in is judged as a read', () => {

@@ -7,6 +7,7 @@ import { decidePart } from '../order.ts'
 import { pathQuestions } from '../path-part.ts'
 import type { Policy } from '../policy.ts'
 import { type Ruling, type Stance, takeStance } from '../stance.ts'
+import { followFlows } from './flows.ts'
 import { hostQuestions } from './host-part.ts'
 import { decideShell } from './text-part.ts'
 
@@ -25,9 +26,10 @@ export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall):
     ...call.hosts.map((fact) => decidePart(hostQuestions(policy, session, stance, fact), stance)),
   ]
   parts.push(...toolPart(call, stance, parts.length === 0))
-  const judged = session.tainted ? parts.map((part) => taint(part, stance)) : parts
-  const decision = call.shell ? keeping(combine(judged), session, call.shell.command) : combine(judged)
-  if (call.mcp) return judgeMcpCall(decision, call.tool, call.mcp, policy, session.grants.tools)
+  const own = call.shell ? keeping(combine(parts), session, call.shell.command) : combine(parts)
+  const asked = call.mcp ? judgeMcpCall(own, call.tool, call.mcp, policy, session.grants.tools) : own
+  const decision = followFlows(asked, policy, session, call, stance)
+  if (call.mcp) return decision
   return decision.decision === 'ask' && session.undo ? { ...decision, kept: true } : decision
 }
 
@@ -88,21 +90,5 @@ function ownWork(tool: string): Ruling {
     decision: 'allow',
     reason: { code: 'harmless', message: `This only concerns what ${tool} itself started in this session.` },
     rules: [],
-  }
-}
-
-// A3: after text that tries to steer the agent, what writes or leaves the machine is a person's choice again.
-function taint(part: PartDecision, stance: Stance): PartDecision {
-  const reaches = stance.kind === 'write' || stance.kind === 'network' || stance.kind === 'command'
-  if (part.decision !== 'allow' || !reaches || part.reason.code === 'harmless' || part.reason.code === 'baseline') {
-    return part
-  }
-  return {
-    ...part,
-    decision: 'ask',
-    reason: {
-      code: 'tainted',
-      message: `A tool result of this session contained instructions aimed at the agent, so this is asked again: ${part.reason.message}`,
-    },
   }
 }

@@ -3,7 +3,7 @@
 import type { AuditLine } from '../../audit/event.ts'
 import { queryAudit } from '../../audit/read.ts'
 import { isReviewable } from '../../policy/review-bound.ts'
-import { BOUNDS, type DataLabel, isWithin, type WorstCase } from '../../policy/worst-case.ts'
+import { BOUNDS, isWithin, type WorstCase } from '../../policy/worst-case.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -73,7 +73,7 @@ function worstOf(ask: AuditLine): WorstCase | null {
   const { bound, labels, text = '' } = recordOf(recordOf(ask.decision).worst)
   const known = BOUNDS.find((one) => one === bound)
   if (known === undefined || !Array.isArray(labels)) return null
-  return { bound: known, hosts: [], labels: labels as DataLabel[], text: String(text) }
+  return { bound: known, hosts: [], labels: labels as WorstCase['labels'], text: String(text) }
 }
 
 /** The question as recorded. */

@@ -82,8 +82,8 @@ function isTurns(value: unknown): value is Turns {
 export interface ReviewPlace {
   readonly machine: Machine
   readonly loaded: Pick<LoadedPolicy, 'policy' | 'session'>
-  /** A tainted session's questions go to the person. */
-  readonly tainted: boolean
+  /** It has read instructions aimed at the agent: its questions go to the person. */
+  readonly steered: boolean
   /** The call in the record, if it has a line. */
   readonly call: string | null
   /** The session's name in the record. */
@@ -99,7 +99,7 @@ const MAX_REASON = 500
 export async function review(question: Question, place: ReviewPlace, signal: AbortSignal): Promise<Approval | null> {
   const { machine, loaded, call, session, record } = place
   const settings = loaded.session.review
-  if (settings.command.length === 0 || place.tainted) return null
+  if (settings.command.length === 0 || place.steered) return null
   const request = requestOf(question)
   const { worst } = request
   if (whyNotReviewed(request, settings.upTo, loaded.policy) !== null) return null

@@ -176,6 +176,7 @@ export class SessionNetwork {
     rules: EgressRules,
     onEvent: (event: EgressEvent) => void,
     callers: ProxyOptions['callers'] | null,
+    flow: ProxyOptions['flow'] | null,
   ): (listener: Server) => CommandProxy {
     // Connections belong to no call: questions go to the person behind the call that starts
     // the command.
@@ -196,6 +197,7 @@ export class SessionNetwork {
         onEvent,
         ...(rules.packages && { packages: this.#packageSupport(rules.packages) }),
         ...(ask && { ask }),
+        ...(flow && { flow }),
       })
       this.#proxies.add(proxy)
       return proxy

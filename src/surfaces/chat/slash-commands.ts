@@ -196,7 +196,7 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'clear',
     usage: '/clear',
-    about: 'Start a new conversation; levels, taint and cost stay.',
+    about: 'Start a new conversation; levels, labels and cost stay.',
     run: ({ agent, say }) => {
       agent.agent.clear()
       say(['cleared'])

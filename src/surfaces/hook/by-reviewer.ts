@@ -23,7 +23,7 @@ export async function byReviewer(
 ): Promise<Approval | null> {
   const { loaded } = judge
   const session = sessionName({ by: 'host', host, session: place.session }, loaded)
-  const { tainted } = judge.session
-  const from = { machine, loaded, tainted, call, session, record }
+  const steered = judge.session.labels?.has('instructions') ?? false
+  const from = { machine, loaded, steered, call, session, record }
   return review(hookQuestion(machine, place, judgement), from, signal)
 }

@@ -117,7 +117,7 @@ export function hookStages(
       return input ? { kind: 'sandboxed', input, left } : { kind: 'pass' }
     },
     scan: (_, output) => ({ output, notes: [], injection: null }),
-    tainted: () => {},
+    flagged: () => {},
     // Sandboxed commands are counted when they end.
     outcome: (_, result) =>
       result.status === 'done' && result.output.kind === 'sandboxed' ? 'neither' : outcomeOf(result),
@@ -127,7 +127,7 @@ export function hookStages(
       else if (record && result.status === 'done' && host.results.events.length > 0) {
         const { noteOpen } = await import('../../agents/hook/open-calls.ts')
         const owner = { machine: setting.machine, host: host.name, session: request.session }
-        noteOpen(owner, { tool: request.tool, use: asked.use }, record, judge.loaded)
+        noteOpen(owner, { tool: request.tool, use: asked.use }, record, judge, result.decision)
       }
       await recorder?.sign()
       recorder?.close()
@@ -233,7 +233,8 @@ async function approved(
     const reviewed = await byReviewer(of, { ...judgement, decision }, { call, record }, signal)
     if (reviewed) return reviewed
   }
-  if (request.canAsk) return { approved: true, remember: null }
+  if (request.canAsk)
+    return { approved: true, remember: null, ...(host.results.events.length > 0 && { pending: true }) }
   const needed = `This needs a yes from the user: ${await whyAsked(judge, judgement, decision, asked)}`
   if (setting.inside) {
     return refused(

@@ -265,7 +265,7 @@ eachUser(describe)('the resident of $name', (user) => {
           world.call(['hook', 'claude-code', '--root', tainting], { cwd: tainting, input })
         },
         code: 0,
-        recorded: '"verdict":"ask","reason":"tainted"',
+        recorded: '"verdict":"ask","reason":"flow"',
       },
       {
         note: 'where it starts points elsewhere',

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { runHookCommand } from '../../../src/agents/hook/run.ts'
-import { breakerOpenFor, hookMemory, noteCall, noteTaint } from '../../../src/agents/hook/session.ts'
+import { breakerOpenFor, hookMemory, noteCall, noteLoose } from '../../../src/agents/hook/session.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { claude, codex, effectOf, type HookWorld, MANIFEST, openHookWorld } from './world.ts'
 
@@ -98,22 +98,27 @@ it('keeps projects, sessions and hosts apart, whatever they are called', () => {
     key('a', '/q'),
     { ...key('a'), host: 'gemini' },
   ]
-  noteTaint(keys[0]!, 0)
-  expect(keys.map((one) => hookMemory(one).tainted)).toEqual([true, false, false, false, false, false, false])
+  noteLoose(keys[0]!, 'x', 0)
+  expect(keys.map((one) => hookMemory(one).loose !== undefined)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ])
 })
 
 it('forgets sessions that ended long ago', () => {
-  noteTaint(key('old'), 0)
-  noteTaint(key('new'), Date.now() + 8 * 24 * 3600 * 1000)
-  expect(hookMemory(key('old')).tainted).toBe(false)
+  noteLoose(key('old'), 'x', 0)
+  noteLoose(key('new'), 'x', Date.now() + 8 * 24 * 3600 * 1000)
+  expect(hookMemory(key('old')).loose).toBeUndefined()
 })
 
 it('blocks when what is remembered makes no sense', async () => {
   for (let count = 0; count < 3; count++) await effect(push('a'))
   const [name] = readdirSync(key('a').directory)
-  writeFileSync(
-    join(key('a').directory, name!),
-    '{"version":1,"breaker":{"inARow":"0","openUntil":null},"tainted":false}',
-  )
+  writeFileSync(join(key('a').directory, name!), '{"version":1,"breaker":{"inARow":"0","openUntil":null}}')
   expect(await effect(list('a'))).toBe('block')
 })

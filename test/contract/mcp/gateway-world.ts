@@ -286,7 +286,7 @@ function judge(
   const live = new LiveHistory({
     breaker: () => ({ failures: 1000, cooldown: 30 }),
     ring: () => ({ number: 2, limits: { callsPerMinute: null, seconds: null, memory: null } }),
-    taint: () => {},
+    label: () => {},
     now: () => 0,
   })
   const place = { root: '/project', home: '/home/you' }
@@ -316,7 +316,7 @@ function judge(
   }
 }
 
-function recorder(recorded: string[]): Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'granted' | 'tainted'> {
+function recorder(recorded: string[]): Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'granted' | 'flagged'> {
   return {
     begin: ({ tool, decision }) => {
       recorded.push(`${tool} ${decision.decision}`)
@@ -326,6 +326,6 @@ function recorder(recorded: string[]): Pick<SessionRecorder, 'begin' | 'end' | '
     end: (_, { status }) => void (status === 'denied' || recorded.push(status)),
     answered: () => {},
     granted: ({ scope, verdict, kind, value }) => void recorded.push(`${verdict} ${scope} ${kind} ${value}`),
-    tainted: (_, tool) => void recorded.push(`taint ${tool}`),
+    flagged: (_, tool) => void recorded.push(`taint ${tool}`),
   }
 }

@@ -456,7 +456,7 @@ async function brokenLog(layout: SessionWorld): Promise<Session> {
         settled: () => {},
         answered: () => {},
         granted: () => {},
-        tainted: () => {},
+        flagged: () => {},
         note: () => {},
         sign: async () => {},
         close: () => {},

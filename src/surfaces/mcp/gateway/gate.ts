@@ -17,7 +17,7 @@ type Prompter = NonNullable<CordonOptions['prompter']>
 
 export interface GateParts {
   readonly judge: Omit<GatewayJudge, 'answered'>
-  readonly recorder: Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'granted' | 'tainted'>
+  readonly recorder: Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'granted' | 'flagged'>
   readonly elsewhere: Elsewhere
 }
 
@@ -85,7 +85,7 @@ export class GatewayGate {
       },
       run: work,
       scan: (_, output) => ({ output, notes: [], injection: output.injection }),
-      tainted: (_, score) => recorder.tainted(begun?.call ?? null, called, score),
+      flagged: (_, score) => recorder.flagged(begun?.call ?? null, called, score),
       end: (record, result) => recorder.end(record, result, []),
     }
     try {
