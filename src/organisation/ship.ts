@@ -118,10 +118,10 @@ function voucherFor(machine: Machine): (recordKey: unknown) => Voucher | null {
 /** The audit files as records that may leave. */
 export function recordQueue(
   machine: Pick<Machine, 'stateDir'>,
-  cursor: string,
+  cursorFile: string,
   voucher: (recordKey: unknown) => Voucher | null = () => null,
 ): RecordQueue {
-  const queue = new AuditQueue({ stateDir: machine.stateDir, cursor })
+  const queue = new AuditQueue({ stateDir: machine.stateDir, cursor: cursorFile })
   const redactor = createRedactor()
   return {
     next() {
@@ -135,7 +135,7 @@ export function recordQueue(
           return vouched === null ? record : { ...record, voucher: vouched }
         }),
         // Two that ship at once would each put the other's cursor back; both would send all, and none would be lost.
-        confirm: () => withLock(`${cursor}.lock`, () => batch.confirm()),
+        confirm: () => withLock(`${cursorFile}.lock`, () => batch.confirm()),
       }
     },
   }
