@@ -19,7 +19,7 @@ export interface CallHistory {
   /** Admits a call, or returns the seconds until the breaker closes. */
   admit(): Admitted | Promise<Admitted>
   note(admission: Admission, outcome: CallOutcome): void | Promise<void>
-  /** What the agent has read now (P13). */
+  /** What the agent has read now (A3). */
   label(read: NonNullable<Decision['labels']>): void | Promise<void>
 }
 

@@ -1,5 +1,5 @@
 /**
- * The labels of what sessions have read (P13), kept on disk: data outlives its session in the
+ * The labels of what sessions have read (A3), kept on disk: data outlives its session in the
  * files of the project, so other sessions of the same folders have its labels too.
  */
 

@@ -154,7 +154,7 @@ export class Session {
     return this.#view.mode
   }
 
-  /** What the session has read, each label with its first source (P13). */
+  /** What the session has read, each label with its first source (A3). */
   get labels(): Labels {
     return this.#view.facts().labels ?? NO_LABELS
   }

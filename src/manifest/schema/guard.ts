@@ -132,7 +132,7 @@ const PERMISSION_TOOLS: Section = {
 const FLOWS: Section = {
   path: 'flows',
   doc: 'Where data may go. A key is `LABEL -> RECEIVER`. A label says what a session has read: `secret`, `outside` (files outside the project), `neighbour` (another repository), `instructions` (text aimed at the agent), a host, or `mcp:SERVER`. A receiver is a host, `*.example.com`, `mcp:SERVER`, a command such as `git push`, `files`, or `*` for all but files. The first four labels ask before anything receives them.',
-  spec: 'P13',
+  spec: 'A3',
   example: '[flows]\n"outside -> *.github.com" = "deny"\n"neighbour -> git push" = "allow"\n',
   keys: [
     {
@@ -140,7 +140,7 @@ const FLOWS: Section = {
       names: 'flow',
       type: LEVEL,
       doc: '`deny` takes precedence over `allow`, and `allow` over `ask`.',
-      spec: 'P13',
+      spec: 'A3',
       merge: 'deny-wins',
     },
   ],

@@ -71,6 +71,7 @@ export const SILENT: readonly Silence[] = [
     surfaces: ['check'],
     why: 'check runs nothing',
   },
+  { keys: /^flows\./, surfaces: ['run'], why: 'what a person types has no session whose data could be followed' },
   { keys: /^limits\.max_output_bytes$/, surfaces: ['run'], why: 'what is typed has the person’s own streams' },
   {
     keys: /^capabilities\.allow\.commands\.(default_|patterns\[\]\.(paths|env_vars|domains|inherit))/,

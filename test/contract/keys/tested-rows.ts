@@ -65,6 +65,7 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   ...['tools', 'tools[].tool', 'tools[].level', 'tools[].args', 'trust_hints', 'read_only', 'destructive'].map(
     (field) => tested(`mcp.*.${field}`, 'src/manifest/compile-mcp.test.ts', ['mcp', 'check']),
   ),
+  tested('flows.*', 'src/policy/evaluate/evaluate.test.ts', ['session', 'mcp', 'hook', 'check']),
   tested('sandbox.os.backend', 'test/contract/backend/backend-key.test.ts', COMMANDS),
   ...['parent_proxy', 'parent_proxy_login', 'no_proxy', 'special_ranges'].map((name) =>
     tested(`network.${name}`, CARRIED, COMMANDS),
