@@ -6,18 +6,22 @@ import { join } from 'node:path'
 import { type AuditOptions, openAuditLog } from '../src/audit/log.ts'
 import { makeSigningKey } from '../src/manifest/sign/signature.ts'
 import { createRedactor } from '../src/scan/redact/redact.ts'
+import { printTable } from './measure.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'cordon-bench-audit-'))
 const { redact } = createRedactor()
 const { key } = makeSigningKey()
 
-measure('no fdatasync', 100_000, { sync: 'never' })
-measure('fdatasync with every checkpoint (1000 lines)', 100_000, { sync: 'checkpoints' })
-measure('fdatasync with every line', 2000, { sync: 'lines' })
-measure('shared between processes (a lock a line)', 2000, { sync: 'never', shared: true })
+printTable('Events of the audit log', [
+  ['', 'events a second', 'processor time of each'],
+  measure('no fdatasync', 100_000, { sync: 'never' }),
+  measure('fdatasync with every checkpoint (1000 lines)', 100_000, { sync: 'checkpoints' }),
+  measure('fdatasync with every line', 2000, { sync: 'lines' }),
+  measure('shared between processes', 2000, { sync: 'never', shared: true }),
+])
 rmSync(base, { recursive: true })
 
-function measure(name: string, count: number, options: Partial<AuditOptions>): void {
+function measure(name: string, count: number, options: Partial<AuditOptions>): string[] {
   const session = name.replace(/[^a-z0-9]+/g, '-').slice(0, 40)
   const now = () => new Date().toISOString()
   const log = openAuditLog({ stateDir: join(base, 'state'), session, now, redact, signer: () => key, ...options })
@@ -51,9 +55,5 @@ function measure(name: string, count: number, options: Partial<AuditOptions>): v
   const seconds = (performance.now() - started) / 1000
   const { user, system } = process.cpuUsage(before)
   log.close()
-  const each = ((user + system) / count).toFixed(1).padStart(6)
-  const rate = Math.round(count / seconds)
-    .toLocaleString('en')
-    .padStart(9)
-  console.log(`${rate} events/s, ${each} µs of processor each: ${name}`)
+  return [name, Math.round(count / seconds).toLocaleString('en'), `${((user + system) / count).toFixed(1)} µs`]
 }

@@ -12,15 +12,14 @@ import { wires } from '../src/providers/wires/wires.ts'
 import { MarkdownView } from '../src/surfaces/chat/view/markdown.ts'
 import { painter } from '../src/surfaces/chat/view/style.ts'
 import { thisMachine } from '../src/system/machine.ts'
+import { median, printTable } from './measure.ts'
 
 const CLI = join(import.meta.dirname, '../dist/cordon.cjs')
 const ROUNDS = 21
 /** A fast model sends so many while one frame is shown. */
 const PIECES_A_FRAME = 10
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
-
-function startUp(base: string): void {
+function startUp(base: string): string[][] {
   const home = join(base, 'home')
   mkdirSync(join(home, '.config/cordon'), { recursive: true })
   const profile = { wire: 'openai-chat', base_url: 'http://127.0.0.1:9/v1', model: 'none' }
@@ -40,10 +39,12 @@ function startUp(base: string): void {
   const times = JSON.parse(ran.stdout) as Record<'node' | 'chat', readonly number[]>
   const [node, chat] = [times.node, times.chat]
   const ratio = (of: (values: readonly number[]) => number) => (of(chat) / of(node)).toFixed(2)
-  const best = (values: readonly number[]) => Math.min(...values)
-  console.log(
-    `prompt: ${median(chat).toFixed(1)} ms until it is there, node -e 0: ${median(node).toFixed(1)} ms until it has ended; ${ratio(median)}x (best against best ${ratio(best)}x, at most 1.8x)`,
-  )
+  return [
+    ['`node -e 0` until it has ended', `${median(node).toFixed(1)} ms`, ''],
+    ['`cordon chat` until its prompt', `${median(chat).toFixed(1)} ms`, ''],
+    ['relative to Node, median', ratio(median), '1.8'],
+    ['relative to Node, best', ratio((values) => Math.min(...values)), '1.8'],
+  ]
 }
 
 const STREAMED: Readonly<Record<string, string>> = {
@@ -53,7 +54,7 @@ const STREAMED: Readonly<Record<string, string>> = {
 }
 
 /** 1 MB as a provider streams it, read and rendered, with what is shown of half lines once a frame. */
-function streaming(kind: string, sample: string): void {
+function streaming(kind: string, sample: string): string[] {
   const text = sample.repeat(40_000).slice(0, 1024 * 1024)
   const pieces = text.match(/[\s\S]{1,24}/g)!
   const chunks = pieces.map((content) =>
@@ -63,24 +64,25 @@ function streaming(kind: string, sample: string): void {
   const events = new EventStreamReader()
   const reader = wires['openai-chat'].reader()
   const view = new MarkdownView(painter(true), () => 100)
-  let lines = 0
   let shown = 0
   for (const chunk of chunks)
     for (const event of events.take(chunk))
       for (const told of reader.take(event)) {
         if (told.type !== 'text') continue
-        lines += view.take(told.text).length
+        view.take(told.text)
         if (++shown % PIECES_A_FRAME === 0) view.half(3)
       }
-  lines += view.end().length
+  view.end()
   const { user, system } = process.cpuUsage(before)
-  console.log(
-    `1 MB of ${kind} streamed in ${pieces.length} pieces, ${lines} lines: ${((user + system) / 1000).toFixed(0)} ms of processor (at most 1000)`,
-  )
+  return [
+    `1 MB of ${kind} in ${pieces.length} pieces, processor time`,
+    `${((user + system) / 1000).toFixed(0)} ms`,
+    '1000 ms',
+  ]
 }
 
 /** A session of 5,000 turns. */
-function resuming(base: string): void {
+function resuming(base: string): string[] {
   const machine = { ...thisMachine(), stateDir: join(base, 'state') }
   const first = openTranscript(machine, 'bench', base)
   for (let turn = 0; turn < 5000; turn++) {
@@ -115,15 +117,14 @@ function resuming(base: string): void {
     opened.close()
     return took
   })
-  console.log(`5,000 turns resumed in ${median(times).toFixed(0)} ms (at most 300)`)
+  return ['a session of 5,000 turns resumed', `${median(times).toFixed(0)} ms`, '300 ms']
 }
 
 export function benchChat(): void {
   const base = mkdtempSync(join(tmpdir(), 'cordon-bench-chat-'))
   try {
-    for (const [kind, sample] of Object.entries(STREAMED)) streaming(kind, sample)
-    resuming(base)
-    startUp(base)
+    const streamed = Object.entries(STREAMED).map(([kind, sample]) => streaming(kind, sample))
+    printTable('The chat', [['', 'measured', 'goal'], ...streamed, resuming(base), ...startUp(base)])
   } finally {
     rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   }

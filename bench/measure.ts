@@ -1,6 +1,7 @@
 /** Measuring: medians over interleaved runs, so that a busy machine slows both sides alike. */
 
 import { spawnSync } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
 
 /** The median of numbers. */
 export function median(values: readonly number[]): number {
@@ -56,8 +57,19 @@ export function compare(commands: Readonly<Record<string, Timed>>, rounds: numbe
   return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]))
 }
 
-/** A table on the terminal. */
-export function printTable(title: string, rows: readonly (readonly string[])[]): void {
+/** A table of one part, as `run.ts` reads it back from the file that this variable names. */
+export interface Table {
+  readonly title: string
+  /** The first row has the names of the columns. */
+  readonly rows: readonly (readonly string[])[]
+}
+
+export const TABLES_VARIABLE = 'CORDON_BENCH_TABLES'
+
+/** A table on the terminal, and for `npm run bench -- --write` and `--compare`. */
+export function printTable(title: string, rows: Table['rows']): void {
+  const file = process.env[TABLES_VARIABLE]
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify({ title, rows } satisfies Table)}\n`)
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
   console.log(`\n${title}`)
   for (const row of rows) console.log(`  ${row.map((text, column) => text.padEnd(widths[column]!)).join('  ')}`)

@@ -29,7 +29,10 @@ export async function benchResident(): Promise<void> {
     printRuns(times)
     for (const resident of residents(place.env, CLI).filter(({ program }) => program[1] === CLI)) {
       const { workers, bytes } = resident
-      console.log(`\nthe resident: ${workers} workers, ${((bytes ?? 0) / 1024 / 1024).toFixed(0)} MB together`)
+      printTable('The resident', [
+        ['workers', 'memory together'],
+        [String(workers), `${((bytes ?? 0) / 1024 / 1024).toFixed(0)} MB`],
+      ])
       stopResident(resident)
     }
     spawnSync('sleep', ['0.3'])

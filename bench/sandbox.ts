@@ -1,6 +1,6 @@
 /**
  * Sandbox benchmarks: a launch inside a running process against bare bubblewrap with the same binds, masks by the
- * hundred and the thousand, and memory. Run with `node bench/sandbox.ts [--json]`; the ratios are what counts.
+ * hundred and the thousand, and memory.
  */
 
 import { spawn } from 'node:child_process'
@@ -12,28 +12,15 @@ import type { Backend } from '../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
 import type { SandboxPlan } from '../src/sandbox/plan.ts'
 import { type PlanChange, planIn } from '../test/plan-in.ts'
-
-interface SandboxFigures {
-  readonly bareMs: number
-  readonly launchMs: number
-  /** The target is 1.3. */
-  readonly ratio: number
-  /** In a layout that was prepared ahead, as the commands of a session after a pause are. */
-  readonly aheadMs: number
-  readonly aheadRatio: number
-  readonly limitedMs: number
-  readonly listenerMs: number
-  readonly masks: Readonly<Record<number, number>>
-  readonly idleMegabytes: number
-  readonly backendMegabytes: number
-}
+import { median, printTable } from './measure.ts'
 
 const ROUNDS = 60
 
 /** For a space to be prepared. */
 const PAUSE_MS = 40
 
-async function median(work: () => Promise<unknown>, rounds = ROUNDS, pause = 0): Promise<number> {
+/** Median milliseconds of one run of this work. */
+async function medianOf(work: () => Promise<unknown>, rounds = ROUNDS, pause = 0): Promise<number> {
   const times: number[] = []
   for (let i = 0; i < rounds + 5; i++) {
     const start = performance.now()
@@ -41,7 +28,7 @@ async function median(work: () => Promise<unknown>, rounds = ROUNDS, pause = 0):
     if (i >= 5) times.push(performance.now() - start)
     if (pause > 0) await sleep(pause)
   }
-  return times.sort((a, b) => a - b)[rounds >> 1]!
+  return median(times)
 }
 
 function planFor(root: string, masks: readonly string[], extra: PlanChange = {}): SandboxPlan {
@@ -65,7 +52,7 @@ function runBare(program: string, args: readonly string[]): Promise<void> {
 }
 
 /** Measures everything, in one process and one run, so that the figures can be compared with each other. */
-async function benchSandbox(): Promise<SandboxFigures> {
+async function benchSandbox(): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
   try {
     const before = process.memoryUsage().rss
@@ -91,44 +78,51 @@ async function benchSandbox(): Promise<SandboxFigures> {
       bareTimes.push(middle - start)
       launchTimes.push(performance.now() - middle)
     }
-    const middleOf = (times: number[]) => times.sort((a, b) => a - b)[times.length >> 1]!
-    const bareMs = middleOf(bareTimes)
-    const launchMs = middleOf(launchTimes)
+    const bareMs = median(bareTimes)
 
     const ahead = createBwrapBackend({ commands: 'many' })
-    const aheadMs = await median(() => run(plan, ahead), 30, PAUSE_MS)
+    const aheadMs = await medianOf(() => run(plan, ahead), 30, PAUSE_MS)
     ahead.release()
 
-    const masks: Record<number, number> = {}
+    const row = (name: string, ms: number, goal = ''): string[] => [
+      name,
+      `${ms.toFixed(1)} ms`,
+      (ms / bareMs).toFixed(2),
+      goal,
+    ]
+    const masks: string[][] = []
     for (const count of [200, 1000, 3000]) {
       const folder = join(root, `masks-${count}`)
       mkdirSync(folder)
       const paths = Array.from({ length: count }, (_, i) => join(folder, `${i}.key`))
       for (const path of paths) writeFileSync(path, 'secret')
       const masked = planFor(root, paths)
-      masks[count] = await median(() => run(masked), 15)
+      masks.push(row(`with ${count} masks`, await medianOf(() => run(masked), 15)))
     }
     const limited = planFor(root, [], { limits: { memoryBytes: 1024 ** 3, processes: 100, cpus: 1 } })
     const listening = planFor(root, [], { network: 'listener' })
-    return {
-      bareMs,
-      launchMs,
-      ratio: launchMs / bareMs,
-      aheadMs,
-      aheadRatio: aheadMs / bareMs,
-      limitedMs: await median(() => run(limited), 30),
-      listenerMs: await median(() => run(listening), 30),
-      masks,
-      idleMegabytes: before / 1024 ** 2,
-      backendMegabytes: process.memoryUsage().rss / 1024 ** 2,
-    }
+    printTable('One launch in a running process', [
+      ['', 'measured', 'relative to bubblewrap', 'goal'],
+      row('bubblewrap with the same binds', bareMs),
+      row('`true`', median(launchTimes), '1.3'),
+      row('`true` in a sandbox prepared ahead', aheadMs),
+      row('with limits', await medianOf(() => run(limited), 30)),
+      row('with a proxy', await medianOf(() => run(listening), 30)),
+      ...masks,
+      [
+        'memory of the process, before and after',
+        `${megabytes(before)} and ${megabytes(process.memoryUsage().rss)}`,
+        '',
+        '',
+      ],
+    ])
   } finally {
     rmSync(root, { recursive: true, force: true })
   }
 }
 
-if (import.meta.main) {
-  const figures = await benchSandbox()
-  if (process.argv.includes('--json')) console.log(JSON.stringify(figures))
-  else console.table(figures)
+function megabytes(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toFixed(0)} MB`
 }
+
+await benchSandbox()

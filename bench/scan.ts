@@ -2,6 +2,7 @@
 
 import { createRedactor } from '../src/scan/redact/redact.ts'
 import { ordinaryLog, randomFrom } from '../test/redact-samples.ts'
+import { printTable } from './measure.ts'
 
 const log = ordinaryLog(randomFrom(1), 200_000)
 const redactor = createRedactor(['a-known-secret-value', 'another/known+secret'])
@@ -21,16 +22,21 @@ const hostile: Record<string, string> = {
   'keys of 64': 'secret_token_key_'.repeat(60_000),
 }
 
-measure('ordinary log, whole', log, (text) => redactor.redact(text))
-measure('ordinary log, ASCII only', log.replaceAll('✓', 'v'), (text) => redactor.redact(text))
-measure('ordinary log, streamed in 64 KiB', log, (text) => {
-  const stream = redactor.stream()
-  for (let at = 0; at < text.length; at += 65_536) stream.push(text.slice(at, at + 65_536))
-  return stream.end()
-})
-for (const [name, text] of Object.entries(hostile)) measure(`hostile: ${name}`, text, (input) => redactor.redact(input))
+const redact = (text: string): string => redactor.redact(text)
 
-function measure(name: string, text: string, run: (text: string) => string): void {
+printTable('The redactor', [
+  ['', 'MB a second'],
+  measure('ordinary log, whole', log, redact),
+  measure('ordinary log, ASCII only', log.replaceAll('✓', 'v'), redact),
+  measure('ordinary log, streamed in 64 KiB', log, (text) => {
+    const stream = redactor.stream()
+    for (let at = 0; at < text.length; at += 65_536) stream.push(text.slice(at, at + 65_536))
+    return stream.end()
+  }),
+  ...Object.entries(hostile).map(([name, text]) => measure(`hostile: ${name}`, text, redact)),
+])
+
+function measure(name: string, text: string, run: (text: string) => string): string[] {
   run(text)
   // The best of several: other work on the machine only ever slows a run down.
   let best = Number.POSITIVE_INFINITY
@@ -39,5 +45,5 @@ function measure(name: string, text: string, run: (text: string) => string): voi
     run(text)
     best = Math.min(best, performance.now() - started)
   }
-  console.log(`${(text.length / 1e3 / best).toFixed(0).padStart(6)} MB/s  ${name}`)
+  return [name, (text.length / 1e3 / best).toFixed(0)]
 }
