@@ -92,7 +92,15 @@ function runPrograms(suite: ProgramSuite, folder: string): Line {
       }
     }
   }
-  return { name: suite.name, from: suite.from, version: versionOf(folder), tests: tests.length, ...count, reasons, unexplained }
+  return {
+    name: suite.name,
+    from: suite.from,
+    version: versionOf(folder),
+    tests: tests.length,
+    ...count,
+    reasons,
+    unexplained,
+  }
 }
 
 try {
@@ -101,15 +109,24 @@ try {
   const missing: string[] = []
   for (const suite of [...PROGRAM_SUITES, ...JUDGE_SUITES].filter(isWanted)) {
     const folder = join(from, suite.folder)
-    const state = !existsSync(folder) ? 'is not there' : 'isBuilt' in suite && !suite.isBuilt(folder) ? 'is not built' : null
+    const state = !existsSync(folder)
+      ? 'is not there'
+      : 'isBuilt' in suite && !suite.isBuilt(folder)
+        ? 'is not built'
+        : null
     if (state !== null) {
       missing.push(suite.name)
       console.log(`${suite.name}: ${folder} ${state} (${suite.from}${'build' in suite ? `; ${suite.build}` : ''})`)
       continue
     }
-    const line = 'tests' in suite ? runPrograms(suite, folder) : { ...(await suite.run(folder, every)), name: suite.name, from: suite.from, version: versionOf(folder) }
+    const line =
+      'tests' in suite
+        ? runPrograms(suite, folder)
+        : { ...(await suite.run(folder, every)), name: suite.name, from: suite.from, version: versionOf(folder) }
     lines.push(line)
-    console.log(`${line.name}: ${line.cases} cases, ${line.outside} pass outside, ${line.bubblewrap ?? '-'} in bubblewrap, ${line.cordon} here`)
+    console.log(
+      `${line.name}: ${line.cases} cases, ${line.outside} pass outside, ${line.bubblewrap ?? '-'} in bubblewrap, ${line.cordon} here`,
+    )
     for (const [why, count] of line.reasons) console.log(`  ${count}: ${why}`)
     for (const text of line.unexplained) console.log(`  UNEXPLAINED ${text}`)
   }
