@@ -35,13 +35,15 @@ const PLACES = {
   outside: (argv: readonly string[]) => argv,
   bubblewrap: (argv: readonly string[], project: string) => [
     ...['bwrap', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--bind', project, project],
-    ...['--unshare-all', '--die-with-parent', '--', ...argv],
+    ...['--unshare-all', '--cap-drop', 'ALL', '--die-with-parent', '--', ...argv],
   ],
   cordon: (argv: readonly string[], _project: string, suite: string) => [
     ...[process.execPath, CLI, 'run', '--quiet', '--read', suite, '--', ...argv],
   ],
 }
 type PlaceName = keyof typeof PLACES
+
+const WITHOUT_RIGHTS = 'fails in bubblewrap too, which gives no capability either'
 
 // Not in the temporary folder, which a sandbox has as its own.
 const base = mkdtempSync('/var/tmp/cordon-suites-')
@@ -67,39 +69,32 @@ function run(suite: ProgramSuite, folder: string, { name, command }: ProgramTest
 }
 
 function runPrograms(suite: ProgramSuite, folder: string): Line {
-  const count = { cases: 0, outside: 0, bubblewrap: 0, cordon: 0 }
+  const places = (Object.keys(PLACES) as PlaceName[]).filter((place) => place !== 'outside' || !suite.mounts)
+  const passed = { outside: 0, bubblewrap: 0, cordon: 0 }
+  let cases = 0
   const reasons = new Map<string, number>()
   const unexplained: string[] = []
   const tests = suite.tests(folder).filter(({ name }, at) => at % every === 0 && name.includes(values.test))
   for (const test of tests) {
-    const [outside, bubblewrap, cordon] = (Object.keys(PLACES) as PlaceName[]).map(
-      (place) => new Map(run(suite, folder, test, place).map((found) => [found.name, found])),
-    ) as [Map<string, Case>, Map<string, Case>, Map<string, Case>]
-    for (const [name, { result }] of outside) {
-      count.cases++
-      if (result !== 'passed') continue
-      count.outside++
-      const same = bubblewrap.get(name)?.result === 'passed'
-      if (same) count.bubblewrap++
-      const here = cordon.get(name)
-      if (here?.result === 'passed') count.cordon++
-      else {
-        const text = `${name}: ${here === undefined ? 'no result' : `${here.result}: ${here.says}`}`
-        const known = suite.known.find(({ pattern }) => pattern.test(text))?.why
-        const why = known ?? (same ? null : 'fails in bubblewrap too, which gives no capability either')
-        if (why === null) unexplained.push(text)
-        else reasons.set(why, (reasons.get(why) ?? 0) + 1)
-      }
+    const found = new Map(
+      places.map((place) => [place, new Map(run(suite, folder, test, place).map((one) => [one.name, one]))]),
+    )
+    const passes = (place: PlaceName, name: string): boolean => found.get(place)?.get(name)?.result === 'passed'
+    for (const name of found.get(places[0]!)!.keys()) {
+      cases++
+      for (const place of places) if (passes(place, name)) passed[place]++
+      if (!passes(places[0]!, name) || passes('cordon', name)) continue
+      const here = found.get('cordon')!.get(name)
+      const text = `${name}: ${here === undefined ? 'no result' : `${here.result}: ${here.says}`}`
+      const known = suite.known.find(({ pattern }) => pattern.test(text))?.why
+      const why = known ?? (passes('bubblewrap', name) ? null : WITHOUT_RIGHTS)
+      if (why === null) unexplained.push(text)
+      else reasons.set(why, (reasons.get(why) ?? 0) + 1)
     }
   }
   return {
-    name: suite.name,
-    from: suite.from,
-    version: versionOf(folder),
-    tests: tests.length,
-    ...count,
-    reasons,
-    unexplained,
+    ...{ name: suite.name, from: suite.from, version: versionOf(folder), tests: tests.length, cases },
+    ...{ ...passed, outside: suite.mounts ? null : passed.outside, reasons, unexplained },
   }
 }
 
@@ -125,7 +120,7 @@ try {
         : { ...(await suite.run(folder, every)), name: suite.name, from: suite.from, version: versionOf(folder) }
     lines.push(line)
     console.log(
-      `${line.name}: ${line.cases} cases, ${line.outside} pass outside, ${line.bubblewrap ?? '-'} in bubblewrap, ${line.cordon} here`,
+      `${line.name}: ${line.cases} cases, ${line.outside ?? '-'} pass outside, ${line.bubblewrap ?? '-'} in bubblewrap, ${line.cordon} here`,
     )
     for (const [why, count] of line.reasons) console.log(`  ${count}: ${why}`)
     for (const text of line.unexplained) console.log(`  UNEXPLAINED ${text}`)

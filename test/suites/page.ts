@@ -7,7 +7,8 @@ export interface Line {
   /** Test programs or texts. */
   readonly tests: number
   readonly cases: number
-  readonly outside: number
+  /** Null where it must not run there. */
+  readonly outside: number | null
   /** Null where a sandbox is no part of it. */
   readonly bubblewrap: number | null
   readonly cordon: number

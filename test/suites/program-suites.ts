@@ -27,6 +27,8 @@ export interface ProgramSuite {
   readonly tests: (folder: string) => readonly ProgramTest[]
   readonly env?: Readonly<Record<string, string>>
   readonly cases: (output: string) => readonly Case[]
+  /** Its tests mount file systems and try limits of the machine, so it never runs outside a sandbox. */
+  readonly mounts?: boolean
   readonly known: readonly Known[]
 }
 
@@ -87,6 +89,7 @@ export const PROGRAM_SUITES: readonly ProgramSuite[] = [
       }),
     env: { LTP_COLORIZE_OUTPUT: 'n' },
     cases: ltpCases,
+    mounts: true,
     known: [],
   },
 ]
