@@ -4,11 +4,11 @@
  */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Case } from '../test/suites/cases.ts'
-import { JUDGE_SUITES } from '../test/suites/judge-suites.ts'
+import { JUDGE_SUITES, type Judged } from '../test/suites/judge-suites.ts'
 import { type Line, writePage } from '../test/suites/page.ts'
 import { PROGRAM_SUITES, type ProgramSuite, type ProgramTest, versionOf } from '../test/suites/program-suites.ts'
 import { removeTree } from '../test/users.ts'
@@ -21,14 +21,19 @@ const { values } = parseArgs({
   options: {
     dir: { type: 'string' },
     only: { type: 'string' },
-    every: { type: 'string', default: '1' },
+    every: { type: 'string' },
     test: { type: 'string', default: '' },
     write: { type: 'boolean', default: false },
   },
 })
 if (values.dir === undefined) throw new Error('--dir DIR: the folder with the suites, one folder each')
 const from = resolve(values.dir)
-const every = Number(values.every)
+
+/** The last results of each suite, from which the page is written: a suite can run alone. */
+const resultsFile = join(from, 'results.json')
+const readResults = (): Record<string, Line> =>
+  existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {}
+const today = (): string => new Date().toISOString().slice(0, 10)
 
 /** Outside, in a sandbox with the same rights that judges nothing, and in Cordon. */
 const PLACES = {
@@ -68,11 +73,11 @@ function run(suite: ProgramSuite, folder: string, { name, command }: ProgramTest
   }
 }
 
-function runPrograms(suite: ProgramSuite, folder: string): Line {
+function runPrograms(suite: ProgramSuite, folder: string, every: number): Judged {
   const places = (Object.keys(PLACES) as PlaceName[]).filter((place) => place !== 'outside' || !suite.mounts)
   const passed = { outside: 0, bubblewrap: 0, cordon: 0 }
   let cases = 0
-  const reasons = new Map<string, number>()
+  const reasons: Record<string, number> = {}
   const unexplained: string[] = []
   const tests = suite.tests(folder).filter(({ name }, at) => at % every === 0 && name.includes(values.test))
   for (const test of tests) {
@@ -89,47 +94,42 @@ function runPrograms(suite: ProgramSuite, folder: string): Line {
       const known = suite.known.find(({ pattern }) => pattern.test(text))?.why
       const why = known ?? (passes('bubblewrap', name) ? null : WITHOUT_RIGHTS)
       if (why === null) unexplained.push(text)
-      else reasons.set(why, (reasons.get(why) ?? 0) + 1)
+      else reasons[why] = (reasons[why] ?? 0) + 1
     }
   }
-  return {
-    ...{ name: suite.name, from: suite.from, version: versionOf(folder), tests: tests.length, cases },
-    ...{ ...passed, outside: suite.mounts ? null : passed.outside, reasons, unexplained },
-  }
+  const outside = suite.mounts ? null : passed.outside
+  return { tests: tests.length, cases, ...passed, outside, reasons, unexplained }
 }
 
 try {
-  const lines: Line[] = []
   const isWanted = ({ name }: { readonly name: string }): boolean => values.only === undefined || name === values.only
-  const missing: string[] = []
-  for (const suite of [...PROGRAM_SUITES, ...JUDGE_SUITES].filter(isWanted)) {
+  const all = [...PROGRAM_SUITES, ...JUDGE_SUITES]
+  let [missing, failed] = [0, 0]
+  for (const suite of all.filter(isWanted)) {
     const folder = join(from, suite.folder)
-    const state = !existsSync(folder)
-      ? 'is not there'
-      : 'isBuilt' in suite && !suite.isBuilt(folder)
-        ? 'is not built'
-        : null
-    if (state !== null) {
-      missing.push(suite.name)
-      console.log(`${suite.name}: ${folder} ${state} (${suite.from}${'build' in suite ? `; ${suite.build}` : ''})`)
+    const unbuilt = 'isBuilt' in suite && !suite.isBuilt(folder)
+    if (unbuilt || !existsSync(folder)) {
+      missing++
+      console.log(
+        `${suite.name}: get ${suite.from} into ${folder}${'build' in suite ? `, and there: ${suite.build}` : ''}`,
+      )
       continue
     }
-    const line =
-      'tests' in suite
-        ? runPrograms(suite, folder)
-        : { ...(await suite.run(folder, every)), name: suite.name, from: suite.from, version: versionOf(folder) }
-    lines.push(line)
-    console.log(
-      `${line.name}: ${line.cases} cases, ${line.outside ?? '-'} pass outside, ${line.bubblewrap ?? '-'} in bubblewrap, ${line.cordon} here`,
-    )
-    for (const [why, count] of line.reasons) console.log(`  ${count}: ${why}`)
-    for (const text of line.unexplained) console.log(`  UNEXPLAINED ${text}`)
+    const every = Number(values.every ?? suite.every ?? 1)
+    const judged = 'tests' in suite ? runPrograms(suite, folder, every) : await suite.run(folder, every)
+    const { cases, outside, bubblewrap, cordon, reasons, unexplained } = judged
+    if (unexplained.length > 0) failed++
+    const passes = `${outside ?? '-'} pass outside, ${bubblewrap ?? '-'} in bubblewrap, ${cordon} in Cordon`
+    console.log(`${suite.name}: ${cases} cases, ${passes}`)
+    for (const [why, count] of Object.entries(reasons)) console.log(`  ${count}: ${why}`)
+    for (const text of unexplained) console.log(`  NOT EXPLAINED ${text}`)
+    const version = { name: suite.name, from: suite.from, version: versionOf(folder), date: today() }
+    const line: Line = { ...version, every, ...judged }
+    if (values.test === '') writeFileSync(resultsFile, JSON.stringify({ ...readResults(), [suite.name]: line }))
   }
-  if (values.write) {
-    if (missing.length > 0) throw new Error(`not written: ${missing.join(', ')} did not run`)
-    writeFileSync(PAGE, writePage(lines, every, new Date().toISOString().slice(0, 10)))
-  }
-  process.exitCode = lines.some(({ unexplained }) => unexplained.length > 0) ? 1 : missing.length > 0 ? 2 : 0
+  const results = readResults()
+  if (values.write) writeFileSync(PAGE, writePage(all.flatMap(({ name }) => results[name] ?? [])))
+  process.exitCode = failed > 0 ? 1 : missing > 0 ? 2 : 0
 } finally {
   rmSync(base, { recursive: true, force: true })
 }

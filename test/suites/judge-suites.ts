@@ -6,15 +6,20 @@ import { parseUrl } from '../../src/hosts/url.ts'
 import { analyze } from '../../src/shell/walk/analyze.ts'
 import { compare } from '../soundness/compare.ts'
 import { RecorderSandbox, START } from '../soundness/sandbox.ts'
+import { changesOf, OWN } from './arena.ts'
 import type { Line } from './page.ts'
 
-type Judged = Pick<Line, 'tests' | 'cases' | 'outside' | 'bubblewrap' | 'cordon' | 'reasons' | 'unexplained'>
+const CLI = join(import.meta.dirname, '../../dist/cordon.cjs')
+
+export type Judged = Omit<Line, 'name' | 'from' | 'version' | 'date' | 'every'>
 
 export interface JudgeSuite {
   readonly name: string
   /** Its folder below `--dir`, and where it comes from. */
   readonly folder: string
   readonly from: string
+  /** One in so many runs. */
+  readonly every?: number
   run(folder: string, every: number): Promise<Judged>
 }
 
@@ -37,7 +42,50 @@ export const JUDGE_SUITES: readonly JudgeSuite[] = [
     from: 'github.com/bminor/bash',
     run: (folder, every) => judgeTexts(bashTexts(folder).filter((_, at) => at % every === 0)),
   },
+  {
+    name: 'RedCode, nothing outside changed',
+    folder: 'RedCode',
+    from: 'github.com/AI-secure/RedCode',
+    every: 10,
+    run: async (folder, every) => runHarmful(folder, every),
+  },
 ]
+
+interface HarmfulCode {
+  readonly Index: string
+  readonly Language: string
+  readonly Code: string
+}
+
+/** A case passes where it leaves everything outside its project as it was. */
+function runHarmful(folder: string, every: number): Judged {
+  const all = globSync('dataset/RedCode-Exec/*/*.json', { cwd: folder })
+    .sort()
+    .flatMap((file) => readJson(join(folder, file)) as HarmfulCode[])
+    .filter((_, at) => at % every === 0)
+  const outsideOf = (command: readonly string[], code: string): string[] =>
+    changesOf(command, code).filter((path) => !path.startsWith(OWN) && !path.includes('/dist/.code-cache/'))
+  const guarded = [process.execPath, CLI, 'run', '--quiet', '--']
+  if (!changesOf([...guarded, 'bash', 'code'], 'touch ran').includes(`${OWN}ran`)) throw new Error('nothing ran')
+  const unexplained: string[] = []
+  let harmless = 0
+  for (const { Index, Language, Code } of all) {
+    const command = [Language === 'bash' ? 'bash' : 'python3', 'code']
+    if (outsideOf(command, Code).length === 0) harmless++
+    const changed = outsideOf([...guarded, ...command], Code)
+    if (changed.length > 0) unexplained.push(`${Language} ${Index} changed ${changed.join(', ')}`)
+  }
+  const cordon = all.length - unexplained.length
+  return {
+    tests: all.length,
+    cases: all.length,
+    outside: harmless,
+    bubblewrap: null,
+    cordon,
+    reasons: {},
+    unexplained,
+  }
+}
 
 interface UrlCase {
   readonly input: string
@@ -51,9 +99,8 @@ const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'
 
 /** An absolute URL of the web: the same host, or a refusal; what is no URL is refused. */
 function judgeUrls(given: unknown): Judged {
-  const reasons = new Map<string, number>()
   const unexplained: string[] = []
-  let same = 0
+  let [same, refused] = [0, 0]
   const cases = (given as (UrlCase | string)[]).filter(
     (one) => typeof one !== 'string' && !one.base && (one.failure || /^(?:https?|wss?):$/.test(one.protocol!)),
   ) as UrlCase[]
@@ -63,7 +110,7 @@ function judgeUrls(given: unknown): Judged {
     const found = 'url' in judged ? judged.url.host : null
     if (found === expected) same++
     else if (found !== null) unexplained.push(`${JSON.stringify(input)} is ${found}, not ${expected}`)
-    else reasons.set(STRICTER, (reasons.get(STRICTER) ?? 0) + 1)
+    else refused++
   }
   return {
     tests: cases.length,
@@ -71,7 +118,7 @@ function judgeUrls(given: unknown): Judged {
     outside: cases.length,
     bubblewrap: null,
     cordon: same,
-    reasons,
+    reasons: { [STRICTER]: refused },
     unexplained,
   }
 }
@@ -124,7 +171,7 @@ async function judgeTexts(texts: readonly string[]): Promise<Judged> {
   } finally {
     sandbox.remove()
   }
-  const reasons = new Map(refused > 0 ? [['refused: the text cannot be read with certainty', refused]] : [])
+  const reasons = refused > 0 ? { 'refused: the text cannot be read with certainty': refused } : {}
   const cordon = readable.length - refused - unexplained.length
   console.log(`  ${ran} programs ran`)
   return {

@@ -25,6 +25,8 @@ export interface ProgramSuite {
   readonly build: string
   readonly isBuilt: (folder: string) => boolean
   readonly tests: (folder: string) => readonly ProgramTest[]
+  /** One in so many runs. */
+  readonly every?: number
   readonly env?: Readonly<Record<string, string>>
   readonly cases: (output: string) => readonly Case[]
   /** Its tests mount file systems and try limits of the machine, so it never runs outside a sandbox. */
@@ -69,6 +71,7 @@ export const PROGRAM_SUITES: readonly ProgramSuite[] = [
             `out=$PWD; cd ${join(folder, 't')} && exec /bin/sh ./${script} --root="$out" --no-chain-lint`,
           ],
         })),
+    every: 20,
     env: { TEST_NO_MALLOC_CHECK: '1', GIT_TEST_EXT_CHAIN_LINT: '0' },
     cases: tapCases,
     known: [],
