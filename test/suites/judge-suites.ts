@@ -171,7 +171,8 @@ async function judgeTexts(texts: readonly string[]): Promise<Judged> {
   } finally {
     sandbox.remove()
   }
-  const reasons = refused > 0 ? { 'refused: the text cannot be read with certainty': refused } : {}
+  const reasons: Record<string, number> =
+    refused > 0 ? { 'refused: the text cannot be read with certainty': refused } : {}
   const cordon = readable.length - refused - unexplained.length
   console.log(`  ${ran} programs ran`)
   return {
