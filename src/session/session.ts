@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import { LiveHistory } from '../call/admission.ts'
-import { shownSecrets } from '../call/decide/shown-secrets.ts'
+import { hiddenNames, shownSecrets } from '../call/decide/shown-secrets.ts'
 import { requireOneOf, requireText, wrong } from '../call/given.ts'
 import { runToolCall } from '../call/run-tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
@@ -76,6 +76,7 @@ export class Session {
       own: ownPlaces(loaded, machine, files),
       roots: ownWorktrees(loaded, machine.home, files),
       isShown: shownSecrets(() => project.loaded, machine, files),
+      hiddenName: hiddenNames(() => project.loaded, machine, files),
       repositoryProblem: repositoryProblems(() => project.loaded.policy),
       repository: repositoryFacts(() => project.loaded.policy.root),
     })
