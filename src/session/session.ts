@@ -18,6 +18,7 @@ import { ownPlaces } from '../project/place/own-places.ts'
 import { SessionState } from '../project/session-state.ts'
 import { openCommands, type SessionCommands } from '../run/port.ts'
 import { UndoCover } from '../run/undo-cover.ts'
+import { createRedactor } from '../scan/redact/redact.ts'
 import { Fault } from '../system/fault.ts'
 import { makeDirectories } from '../system/state.ts'
 import type { Tool, ToolFacts } from '../tools/tool.ts'
@@ -198,7 +199,7 @@ export class Session {
     const running = this.#refreshed(() => runToolCall(stages(), { tool, input, signal }))
     this.#running.add(running)
     try {
-      const result = await running
+      const result = masked(await running)
       this.#listeners.emit({ type: 'result', tool, result })
       return result
     } finally {
@@ -348,4 +349,15 @@ export class Session {
       // The call itself was recorded, or did not run.
     }
   }
+}
+
+/** A2: a denial or failure quotes the call, whose secrets it must not show. The output of a tool stays as it is. */
+function masked(result: ToolResult): ToolResult {
+  if (result.status === 'done') return result
+  const redactor = createRedactor()
+  const whole = <Value>(value: Value): Value =>
+    JSON.parse(JSON.stringify(value), (_, part) => (typeof part === 'string' ? redactor.redact(part) : part))
+  if (result.status !== 'failed') return whole(result)
+  const { code, cause, ...said } = result.error
+  return { ...result, decision: whole(result.decision), error: { ...whole(said), code, cause } }
 }
