@@ -21,6 +21,7 @@ import { auditSigner, signTails } from '../../../call/record/signer.ts'
 import { openFleetPrompter } from '../../../organisation/prompter.ts'
 import { soleDecision } from '../../../policy/decision.ts'
 import { startNotes } from '../../../project/start-notes.ts'
+import { takeApproval } from '../../../questions/asks.ts'
 import { waitForPage } from '../../../questions/open-pages.ts'
 import { sharedPrompter } from '../../../questions/shared-prompter.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
@@ -80,6 +81,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       share: (inner) => sharedPrompter(inner, { machine, project: loaded.root, surface: 'mcp wrap' }),
       wait: (signal) => waitForPage(machine, signal),
       fleet: () => openFleetPrompter(machine, loaded.root),
+      taken: ({ once }) => takeApproval(machine, once, Date.now()),
       keep: (request) => keepQuestion(machine, loaded.root, 'mcp wrap', request),
     },
     root: loaded.root,
