@@ -211,6 +211,7 @@ async function openGateway(place: Place): Promise<Driver> {
     share: <Inner>(inner: Inner) => inner,
     wait: async () => {},
     fleet: async () => null,
+    taken: () => null,
     keep: () => 'no one is there',
   }
   const gate = new GatewayGate({ judge, recorder, elsewhere })

@@ -523,6 +523,7 @@ const rows: readonly CommandRow[] = [
       flag('--write PATH…', 'With add: what it may write.'),
       flag('--host HOST…', 'With add: a host it may reach.'),
       flag('--env NAME…', 'With add: a variable that it sees.'),
+      flag('--header HEADER…', 'With add --url: a header and the source of its value, “x-api-key: keychain:NAME”.'),
       flag(
         '--reads',
         'With add: believe what it says of its tools, and let those that only read run without a question.',
