@@ -26,7 +26,7 @@ export function pathsOfGrants(grants: readonly CommandRule[]): readonly PathRule
  * The sandbox contains the file, so every other command of the text must run only known code.
  */
 export function keyOfKind(fact: CommandFact, all: readonly CommandFact[]): string | null {
-  const [, option, key] = fact.kind ?? []
+  const [, option, key] = fact.kind?.words ?? []
   if (option !== '-i' || key === undefined) return null
   const at = all.indexOf(fact)
   // Its remote command is part of the kind.
