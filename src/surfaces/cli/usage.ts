@@ -169,10 +169,12 @@ const rows: readonly CommandRow[] = [
   {
     name: 'learn',
     summary: 'Run a command closed, watch what it lacks, and propose the smallest manifest for it.',
-    usage: 'cordon learn [--try] [--out FILE] [--json] -- CMD ARG…\n  cordon learn --from AUDIT.jsonl|record [--json]',
+    usage:
+      'cordon learn [--try] [--out FILE] [--json] -- CMD ARG…\n  cordon learn --from AUDIT.jsonl|record [--unused] [--json]',
     flags: [
       flag('--try', 'Run it again under the proposal without asking: what is proposed is open meanwhile.'),
       flag('--from AUDIT…', 'Learn from a recorded history; record: this machine’s own.'),
+      flag('--unused', 'With --from: only take out grants that no recorded call used.'),
       flag('--out FILE', 'Write the manifest there instead of offering to sign it.'),
       timeout,
       quiet,
