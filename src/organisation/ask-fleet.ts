@@ -159,12 +159,11 @@ async function answerOf(
       const heard = new Promise<void>((resolve) => {
         wake = resolve
       })
-      const now = Date.now()
       const people = await peopleOf(bundle, bus)
-      const approvers = approversFor(bundle, ask.machine, groups, { people, now })
+      const approvers = approversFor(bundle, ask.machine, groups, { people, now: Date.now() })
       const answers = await Promise.all(approvers.map(({ key }) => read(bus, ask, key)))
       const settlement = settleAsk(
-        { payload: signed.payload, ask, groups, bundle, people, now },
+        { payload: signed.payload, ask, groups, bundle, people, now: Date.now() },
         answers.filter((text) => text !== null),
       )
       if (settlement.settled !== null) {
