@@ -8,7 +8,7 @@ import { isSignedBy, type PublicKey, type SigningKey } from '../system/keys/sign
 import type { Approver, Bundle, Identity } from './bundle.ts'
 import { parseObject } from './identity.ts'
 
-/** A key, the ID token of its person, and the key's signature over that: nobody claims another's key. */
+/** A key, the ID token of its person, and the key's signature over who that is: nobody claims another's key. */
 export interface Person {
   readonly key: PublicKey
   readonly token: string
@@ -24,8 +24,10 @@ export function signInNonce(fleet: string, key: PublicKey): string {
   return createHash('sha256').update(`cordon-fleet-sign-in-v1\0${fleet}\0${key}`).digest('base64url')
 }
 
+/** Of the person and the time: a desk replaces the token by its own, with the same claims. */
 function signInMessage(token: string): string {
-  return `cordon-fleet-person-v1\0${token}`
+  const { iss, sub, iat } = parseObject<Record<string, unknown>>(decode(token.split('.')[1] ?? '')) ?? {}
+  return `cordon-fleet-person-v1\0${JSON.stringify([iss, sub, iat])}`
 }
 
 export function signIn(token: string, key: SigningKey): Person {
@@ -55,12 +57,36 @@ export function signedIn(bundle: Bundle, people: readonly Person[], now: number)
   return [...new Map(found).values()]
 }
 
-/** The approver of a sign-in, or why it does not count. */
+/** The name of a desk's key among those of a provider. */
+const DESK = 'desk'
+
+/** The key of a desk as a policy lists it among those of the provider: its word counts like theirs. */
+export function deskKey(key: PublicKey): Readonly<Record<string, string>> {
+  const x = Buffer.from(key.slice('ed25519:'.length), 'base64').toString('base64url')
+  return { kty: 'OKP', crv: 'Ed25519', x, kid: DESK, alg: 'EdDSA', use: 'sig' }
+}
+
+/**
+ * A desk's word for a sign-in whose token names no key: the device flow has no nonce. Null where the
+ * policy does not take its word.
+ */
+export function vouchForSignIn(person: Person, identity: Identity, fleet: string, desk: SigningKey): Person | null {
+  const { x } = deskKey(desk.publicKey)
+  if (!identity.keys.some((one) => one.kid === DESK && one.x === x)) return null
+  const claims = parseObject<object>(decode(person.token.split('.')[1]!))
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const nonce = signInNonce(fleet, person.key)
+  const text = `${part({ alg: 'EdDSA', kid: DESK, typ: 'JWT' })}.${part({ ...claims, nonce })}`
+  return { ...person, token: `${text}.${Buffer.from(desk.sign(text), 'base64').toString('base64url')}` }
+}
+
+/** The approver of a sign-in, or why it does not count. `bound` false: of a token that names no key. */
 export function verifySignIn(
   { key, token, signature }: Person,
   identity: Identity,
   fleet: string,
   now: number,
+  bound = true,
 ): { readonly approver: Approver } | { readonly problem: string } {
   const parts = token.length > MAX_TOKEN ? [] : token.split('.')
   const [header, claims] = parts.slice(0, 2).map((part) => parseObject<Record<string, unknown>>(decode(part)))
@@ -77,7 +103,7 @@ export function verifySignIn(
     (azp ?? (audience.length > 1 ? null : identity.client)) !== identity.client
   )
     return { problem: 'it is for another program' }
-  if (nonce !== signInNonce(fleet, key)) return { problem: 'it is for another key' }
+  if (nonce !== (bound ? signInNonce(fleet, key) : undefined)) return { problem: 'it is for another key' }
   const seconds = now / 1000
   if (typeof iat !== 'number' || typeof exp !== 'number' || exp < iat || iat > seconds + SKEW_SECONDS)
     return { problem: 'its time is not valid' }

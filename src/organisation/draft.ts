@@ -18,6 +18,7 @@ import {
 } from '../fleet/bundle.ts'
 import { signersNeeded, storedBundle, trustOf } from '../fleet/bundle-store.ts'
 import { type FleetHttp, fleetHttp } from '../fleet/http.ts'
+import { deskKey } from '../fleet/people.ts'
 import { fetchPolicy } from '../fleet/policy-source.ts'
 import { openManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/schema/manifest.ts'
@@ -58,6 +59,8 @@ interface DraftFile {
   readonly identity?: Pick<Identity, 'issuer' | 'client' | 'groups'> & {
     readonly claim?: string
     readonly session?: string
+    /** The key of the desk whose word counts for sign-ins with a code, which name no key. */
+    readonly desk?: PublicKey
   }
   /** The groups that take it first, one after the other. */
   readonly rollout?: readonly DraftStage[]
@@ -124,11 +127,18 @@ async function readDraft(file: string, files: Files, facts: DraftFacts): Promise
 }
 
 async function identityOf(
-  { issuer, client, groups, claim = 'groups', session = '12h' }: NonNullable<DraftFile['identity']>,
+  { issuer, client, groups, claim = 'groups', session = '12h', desk }: NonNullable<DraftFile['identity']>,
   http: FleetHttp,
 ): Promise<Identity> {
   const { keys } = await discoverProvider(issuer, http)
-  return { issuer, client, claim, groups, session: parseSeconds(session)!, keys }
+  return {
+    issuer,
+    client,
+    claim,
+    groups,
+    session: parseSeconds(session)!,
+    keys: [...keys, ...(desk === undefined ? [] : [deskKey(desk)])],
+  }
 }
 
 function parseDraft(text: string, file: string): DraftFile {

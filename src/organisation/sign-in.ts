@@ -3,18 +3,29 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import type { Identity } from '../fleet/bundle.ts'
 import { storedBundle } from '../fleet/bundle-store.ts'
 import { type FleetHttp, type FleetResponse, fleetHttp } from '../fleet/http.ts'
 import { machineKey, parseObject } from '../fleet/identity.ts'
-import { isPerson, type Person, parsePeople, signIn, signInNonce, verifySignIn } from '../fleet/people.ts'
+import {
+  isPerson,
+  type Person,
+  parsePeople,
+  signIn,
+  signInNonce,
+  verifySignIn,
+  vouchForSignIn,
+} from '../fleet/people.ts'
 import { fetchBeside } from '../fleet/policy-source.ts'
 import { type FleetSettings, isSecureUrl } from '../fleet/settings.ts'
 import { Fault } from '../system/fault.ts'
 import { machineFiles, requirePlainOutput } from '../system/files.ts'
 import { openKeyStore } from '../system/keys/keychain.ts'
 import type { SigningKey } from '../system/keys/signing-key.ts'
+import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
+import { readOwnJson, writeOwnJson } from '../system/state.ts'
 import { pause } from '../system/timing.ts'
 import type { BusHolder } from './connection.ts'
 import type { Team } from './team.ts'
@@ -60,13 +71,13 @@ export interface SignInRequest {
   readonly show: (url: string, code: string | null) => void
 }
 
-/** Signs in; the result was verified as every machine will. */
+/** Signs in. What the browser brings was verified as every machine will; a device's needs the desk's word. */
 export async function signInWith(request: SignInRequest, way: 'browser' | 'device'): Promise<Person> {
   const { identity, fleet, key, http } = request
   const provider = await discoverProvider(identity.issuer, http)
   const token = await (way === 'browser' ? inBrowser : onDevice)(request, provider)
   const person = signIn(token, key)
-  const verdict = verifySignIn(person, identity, fleet, Date.now())
+  const verdict = verifySignIn(person, identity, fleet, Date.now(), way === 'browser')
   if ('problem' in verdict) throw failed(`the sign-in does not count: ${verdict.problem}`)
   return person
 }
@@ -180,13 +191,35 @@ export async function handInSignIn(
   const http = fleetHttp(settings.tls)
   const person = await signInWith({ identity, fleet, key, http, signal, show }, way)
   const now = Date.now()
-  const verdict = verifySignIn(person, identity, fleet, now)
+  const verdict = verifySignIn(person, identity, fleet, now, way === 'browser')
   if ('problem' in verdict) throw failed(verdict.problem)
   const url = new URL('/sign-in', desk).href
   const { status } = await http({ url, method: 'POST', body: JSON.stringify(person) })
   if (status !== 202) throw failed(`the desk answered ${status}`)
   const { name, groups } = verdict.approver
   return { name, groups, until: new Date(now + identity.session * 1000).toISOString() }
+}
+
+const MAX_AGE_MS = 10 * 60_000
+
+/** The desk's word for a sign-in on another device: a fresh token, and each one once. */
+function vouched(team: Team, person: Person, identity: Identity, now: number): Person | null {
+  const { fleet } = team.settings
+  if ('problem' in verifySignIn(person, { ...identity, session: MAX_AGE_MS / 1000 }, fleet, now, false)) return null
+  const name = createHash('sha256').update(person.token.split('.').slice(0, 2).join('.')).digest('hex')
+  const path = join(team.directory, 'sign-ins.json')
+  const isNew = withLock(`${path}.lock`, () => {
+    const known = Object.entries(readOwnJson(path, isTimes) ?? {}).filter(([, until]) => until > now)
+    if (known.some(([one]) => one === name)) return false
+    // For longer than the token counts, also where the clock differs.
+    writeOwnJson(path, { ...Object.fromEntries(known), [name]: now + 4 * MAX_AGE_MS })
+    return true
+  })
+  return isNew ? vouchForSignIn(person, identity, fleet, team.key) : null
+}
+
+function isTimes(value: unknown): value is Readonly<Record<string, number>> {
+  return typeof value === 'object' && value !== null && Object.values(value).every((time) => typeof time === 'number')
 }
 
 /** Puts a sign-in where machines find it; false for one that does not count. */
@@ -197,12 +230,13 @@ export async function takeSignIn(
   body: string,
   now: number,
 ): Promise<boolean> {
-  const person = parseObject<Person>(body)
+  const given = parseObject<Person>(body)
   const bundle = storedBundle(machine.stateDir, team.settings)?.bundle
-  if (bundle?.identity === undefined || !isPerson(person) || bundle.revoked.includes(person.key)) return false
+  if (bundle?.identity === undefined || !isPerson(given) || bundle.revoked.includes(given.key)) return false
   const { identity, fleet } = bundle
   const counts = (one: Person) => 'approver' in verifySignIn(one, identity, fleet, now)
-  if (!counts(person)) return false
+  const person = counts(given) ? given : vouched(team, given, identity, now)
+  if (person === null || !counts(person)) return false
   const changed = (text: string | null): string => {
     const others = parsePeople(text).filter((one) => one.key !== person.key && counts(one))
     return JSON.stringify([...others, person])

@@ -142,7 +142,11 @@ describe('asks', () => {
   it('are answered by whoever may, and a second answer of the same key is refused', async () => {
     const asked = askFleet(fleet.settings, machine, question('bash'))
     const { found, bus } = await waiting(ann)
-    expect(found.ask).toMatchObject({ tool: 'bash', subject: 'git push', why: expect.stringContaining('it reaches out') })
+    expect(found.ask).toMatchObject({
+      tool: 'bash',
+      subject: 'git push',
+      why: expect.stringContaining('it reaches out'),
+    })
     await answerAsk(fleet.settings, ann, bus, found, 'yes')
     await expect(answerAsk(fleet.settings, ann, bus, found, 'no')).rejects.toThrow()
     expect(await asked).toMatchObject({ kind: 'once' })

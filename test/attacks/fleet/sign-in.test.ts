@@ -4,7 +4,15 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import { describe, expect, it, test } from 'vitest'
 import { approversFor, personOf } from '../../../src/fleet/ask.ts'
 import type { Identity } from '../../../src/fleet/bundle.ts'
-import { type Person, signedIn, signIn, signInNonce, verifySignIn } from '../../../src/fleet/people.ts'
+import {
+  deskKey,
+  type Person,
+  signedIn,
+  signIn,
+  signInNonce,
+  verifySignIn,
+  vouchForSignIn,
+} from '../../../src/fleet/people.ts'
 import { discoverProvider, signInWith } from '../../../src/organisation/sign-in.ts'
 import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
 import { bundle, FLEET, NOW } from '../../fleet/fleet-world.ts'
@@ -129,6 +137,26 @@ describe('an ID token', () => {
     expect(verdict(by(token()), NOW + 3599_000)).toBe(GOOD)
     expect(verdict(by(token()), NOW + 3600_000)).toBe('the sign-in is too long ago')
     expect(verdict(by(token()), NOW - 3600_000)).toBe('its time is not valid')
+  })
+})
+
+describe('a token that names no key', () => {
+  const { key: desk } = makeSigningKey()
+  const vouching = { ...IDENTITY, keys: [...IDENTITY.keys, deskKey(desk.publicKey)] }
+  const device = by(token({ nonce: undefined }))
+  it('counts by the word of the desk that the policy names, for the key that signed', () => {
+    expect(verdict(vouchForSignIn(device, vouching, FLEET, desk)!, NOW, vouching)).toBe(GOOD)
+    expect(verdict(vouchForSignIn(device, vouching, FLEET, desk)!)).toBe('no key of the provider signed it')
+    expect(vouchForSignIn(device, IDENTITY, FLEET, desk)).toBe(null)
+    expect(vouchForSignIn(device, vouching, FLEET, eve)).toBe(null)
+  })
+  it('is taken by nobody else: the desk sees a key that did not sign it', () => {
+    const stolen = { ...device, key: eve.publicKey }
+    const found = verifySignIn(stolen, vouching, FLEET, NOW, false)
+    expect(found).toEqual({ problem: 'its key did not sign it' })
+  })
+  it('is no token that names a key', () => {
+    expect(verifySignIn(by(token(), eve), vouching, FLEET, NOW, false)).toEqual({ problem: 'it is for another key' })
   })
 })
 
