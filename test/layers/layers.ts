@@ -113,6 +113,7 @@ export const layers: readonly Layer[] = [
 /** Single files of effect folders that are pure: what they import is pure or pure by this list. */
 export const pureFiles: readonly string[] = [
   'sandbox/plan.ts',
+  'sandbox/protocol.ts',
   'sandbox/layout.ts',
   'sandbox/changes.ts',
   'undo/journal.ts',
