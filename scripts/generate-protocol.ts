@@ -26,7 +26,7 @@ export function protocolHeader(): string {
   const numbers = Object.entries(NUMBERS).map(([name, values]) =>
     block(
       name,
-      Object.entries(values).map(([key, value]) => `  ${key} = ${value},\n`),
+      Object.entries(values).map(([key, value]) => `  ${name.split('_')[0]!.toUpperCase()}_${key} = ${value},\n`),
     ),
   )
   return `/*

@@ -100,12 +100,12 @@ try {
     [
       'the init refuses a damaged setup message',
       await init(Buffer.from('CORDON2\n\0\0\0\0\0')),
-      failed(NUMBERS.step.STEP_ORDERS, 22),
+      failed(NUMBERS.step.ORDERS, 22),
     ],
     [
       'the init reads its setup message and opens its name service',
       await init(orders()),
-      failed(NUMBERS.step.STEP_PROC, ENOSYS),
+      failed(NUMBERS.step.PROC, ENOSYS),
     ],
     ['the addon that launches loads', loads('launch'), 0],
     ['the addon of the resident loads', loads('serve'), 0],

@@ -150,7 +150,7 @@ enum sought {
   SOUGHT_LEFT_OUT = 5,
 };
 
-enum most {
+enum max {
   MAX_SETUP = 67108864,
   MAX_SERVERS = 64,
   MAX_LISTENERS = 256,

@@ -52,17 +52,17 @@ export interface ChangePlan {
   readonly free: readonly string[]
 }
 
-const { ACTION_FOLDER, ACTION_BELOW, ...ACTION } = NUMBERS.action
+const { FOLDER, BELOW, ...ACTION } = NUMBERS.action
 const ACTIONS: Readonly<Record<ChangeAction, number>> = {
-  refuse: ACTION.ACTION_REFUSE,
-  judge: ACTION.ACTION_JUDGE,
-  note: ACTION.ACTION_NOTE,
-  free: ACTION.ACTION_FREE,
+  refuse: ACTION.REFUSE,
+  judge: ACTION.JUDGE,
+  note: ACTION.NOTE,
+  free: ACTION.FREE,
 }
 
 /** Rules as in the setup message: for each a byte, and a text that ends in NUL. */
 export function ruleText(rules: readonly ChangeRule[]): string {
   const one = ({ pattern, action, folder, below }: ChangeRule) =>
-    `${String.fromCharCode(ACTIONS[action] | (folder ? ACTION_FOLDER : 0) | (below ? ACTION_BELOW : 0))}${pattern}\0`
+    `${String.fromCharCode(ACTIONS[action] | (folder ? FOLDER : 0) | (below ? BELOW : 0))}${pattern}\0`
   return rules.map(one).join('')
 }

@@ -52,7 +52,7 @@ const PLAN = planSandbox({
 })
 
 test('only what the kernel lacks is done without: a machine that is used up is a fault', () => {
-  const code = (errno: number) => faultOfStep({ step: NUMBERS.step.STEP_BROKER, errno, index: 0 }, PLAN).code
+  const code = (errno: number) => faultOfStep({ step: NUMBERS.step.BROKER, errno, index: 0 }, PLAN).code
   const { ENOSYS, EOPNOTSUPP, EAGAIN, ENOSPC, EMFILE } = constants.errno
   // A kernel without Landlock, and one where it is disabled at boot.
   for (const errno of [ENOSYS, EOPNOTSUPP]) expect(code(errno)).toBe('changes-broker')

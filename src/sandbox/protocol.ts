@@ -77,60 +77,60 @@ export const MESSAGES = {
 /** After these follow b bytes of text, in whole messages. */
 export const WITH_TEXT = ['asked', 'left', 'start', 'unjudged', 'program', 'caller', 'sought'] as const
 
-/** Numbers in records and messages, by the names of their enums. */
+/** Numbers in records and messages, by the names of their enums; in C the first word of it is in front: MASK_OPTIONAL. */
 export const NUMBERS = {
-  mask_flag: { MASK_OPTIONAL: 1, MASK_UNWATCHED: 2, MASK_EXACT: 4 },
+  mask_flag: { OPTIONAL: 1, UNWATCHED: 2, EXACT: 4 },
   /** Without it a pin is only kept in place. */
-  pin_flag: { PIN_READONLY: 1 },
-  face_flag: { FACE_EXECUTABLE: 1, FACE_CLOSED: 2 },
+  pin_flag: { READONLY: 1 },
+  face_flag: { EXECUTABLE: 1, CLOSED: 2 },
   /**
    * Changes of a root go through the broker. Loose: through it too, but neither judged nor kept: caches, and private
    * places above a root, because a Landlock right covers everything below.
    */
-  place_kind: { PLACE_ROOT: 1, PLACE_FREE: 2, PLACE_LOOSE: 3 },
+  place_kind: { ROOT: 1, FREE: 2, LOOSE: 3 },
   /** Of a rule. Folder: as a folder it may be created and removed; below: only below the roots. */
   action: {
-    ACTION_REFUSE: 1,
-    ACTION_JUDGE: 2,
-    ACTION_NOTE: 3,
-    ACTION_FREE: 4,
-    ACTION_MASK: 7,
-    ACTION_FOLDER: 8,
-    ACTION_BELOW: 16,
+    REFUSE: 1,
+    JUDGE: 2,
+    NOTE: 3,
+    FREE: 4,
+    MASK: 7,
+    FOLDER: 8,
+    BELOW: 16,
   },
   /** What undo must cover. */
-  must: { MUST_NOTHING: 0, MUST_BUT_APPENDS: 1, MUST_EVERYTHING: 2 },
+  must: { NOTHING: 0, BUT_APPENDS: 1, EVERYTHING: 2 },
   /** A path that was missing, could not be changed, is not a program, or ran; or the number of omitted ones. */
-  sought: { SOUGHT_LOOKUP: 1, SOUGHT_CHANGE: 2, SOUGHT_PROGRAM: 3, SOUGHT_RUN: 4, SOUGHT_LEFT_OUT: 5 },
-  most: { MAX_SETUP: 0x400_0000, MAX_SERVERS: 64, MAX_LISTENERS: 256, MAX_SOCKETS: 32 },
+  sought: { LOOKUP: 1, CHANGE: 2, PROGRAM: 3, RUN: 4, LEFT_OUT: 5 },
+  max: { SETUP: 0x400_0000, SERVERS: 64, LISTENERS: 256, SOCKETS: 32 },
   /** Where the init can fail. */
   step: {
-    STEP_ORDERS: 1,
-    STEP_PRIVATE: 2,
-    STEP_PROC: 3,
-    STEP_STAGE: 4,
-    STEP_MASK: 5,
-    STEP_PIN: 6,
-    STEP_READONLY: 7,
-    STEP_LISTENER: 8,
-    STEP_HANDOVER: 9,
-    STEP_NESTING: 10,
-    STEP_USERNS: 11,
-    STEP_IDS: 12,
-    STEP_TERMINAL: 13,
-    STEP_CAPABILITIES: 14,
-    STEP_NO_NEW_PRIVS: 15,
-    STEP_SECCOMP: 16,
-    STEP_FORK: 17,
-    STEP_LIMITS: 18,
-    STEP_DIRECTORY: 19,
-    STEP_EXEC: 20,
-    STEP_GATE: 21,
-    STEP_JOIN: 22,
-    STEP_PLACE: 23,
-    STEP_STREAM: 24,
-    STEP_BROKER: 25,
-    STEP_PROGRAMS: 26,
+    ORDERS: 1,
+    PRIVATE: 2,
+    PROC: 3,
+    STAGE: 4,
+    MASK: 5,
+    PIN: 6,
+    READONLY: 7,
+    LISTENER: 8,
+    HANDOVER: 9,
+    NESTING: 10,
+    USERNS: 11,
+    IDS: 12,
+    TERMINAL: 13,
+    CAPABILITIES: 14,
+    NO_NEW_PRIVS: 15,
+    SECCOMP: 16,
+    FORK: 17,
+    LIMITS: 18,
+    DIRECTORY: 19,
+    EXEC: 20,
+    GATE: 21,
+    JOIN: 22,
+    PLACE: 23,
+    STREAM: 24,
+    BROKER: 25,
+    PROGRAMS: 26,
   },
 } as const
 

@@ -105,7 +105,7 @@ export function judgedMessage(number: number, allowed: boolean): Uint8Array {
 }
 
 const MAGIC = 'CORDON1\n'
-const MAX_BYTES = NUMBERS.most.MAX_SETUP
+const MAX_BYTES = NUMBERS.max.SETUP
 
 const encoder = new TextEncoder()
 

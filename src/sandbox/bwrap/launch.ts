@@ -172,7 +172,7 @@ async function attend(
     await Promise.all(outputs.map((output) => output.flushed()))
     const stdout = captures.stdout?.finish() ?? null
     const stderr = captures.stderr?.finish() ?? null
-    if (changed) throw faultOfStep({ step: NUMBERS.step.STEP_MASK, errno: constants.errno.ESTALE, index: -1 }, plan)
+    if (changed) throw faultOfStep({ step: NUMBERS.step.MASK, errno: constants.errno.ESTALE, index: -1 }, plan)
     const complaint = () => ({
       by: layer.title,
       text: diagnosis.finish().bytes.toString('utf8'),

@@ -14,11 +14,7 @@ import { pathBytes, SetupWriter, text, u16, u32, u64 } from './init-messages.ts'
 /** About seven weeks: anything longer is not a limit. */
 const MAX_MILLISECONDS = 0xffff_ffff
 
-const { MAX_SERVERS, MAX_SOCKETS } = NUMBERS.most
-const { MASK_OPTIONAL, MASK_UNWATCHED, MASK_EXACT } = NUMBERS.mask_flag
-const { FACE_EXECUTABLE, FACE_CLOSED } = NUMBERS.face_flag
-const { PLACE_ROOT, PLACE_FREE, PLACE_LOOSE } = NUMBERS.place_kind
-const { MUST_NOTHING, MUST_BUT_APPENDS, MUST_EVERYTHING } = NUMBERS.must
+const { max, mask_flag: MASK, face_flag: FACE, place_kind: PLACE } = NUMBERS
 
 /** Parts of /proc that show root the whole machine. Hidden as container runtimes do it. */
 export const HIDDEN_PROC: readonly string[] = [
@@ -63,13 +59,13 @@ function identityBytes({ device, inode }: MaskIdentity): Uint8Array[] {
 }
 
 function maskHead(identity: MaskIdentity | undefined, flags: number): Uint8Array[] {
-  return identity ? [Uint8Array.of(flags | MASK_EXACT), ...identityBytes(identity)] : [Uint8Array.of(flags)]
+  return identity ? [Uint8Array.of(flags | MASK.EXACT), ...identityBytes(identity)] : [Uint8Array.of(flags)]
 }
 
 function faceBytes(face: MaskFace): Uint8Array {
-  if (face.kind === 'closed') return Uint8Array.of(FACE_CLOSED)
+  if (face.kind === 'closed') return Uint8Array.of(FACE.CLOSED)
   const bytes = new Uint8Array(1 + face.bytes.length)
-  bytes[0] = face.executable ? FACE_EXECUTABLE : 0
+  bytes[0] = face.executable ? FACE.EXECUTABLE : 0
   bytes.set(face.bytes, 1)
   return bytes
 }
@@ -102,11 +98,11 @@ export function compileSetupMessage({
     ...plan.pins.map((pin) => ({
       path: pin.path,
       mask: false,
-      head: [Uint8Array.of(pin.mode === 'read-only' ? NUMBERS.pin_flag.PIN_READONLY : 0)],
+      head: [Uint8Array.of(pin.mode === 'read-only' ? NUMBERS.pin_flag.READONLY : 0)],
     })),
     ...plan.masks.map((path) => {
       // Reading committed content needs no report, and a failing open cannot be seen.
-      const flags = plan.maskFaces.has(path) ? MASK_UNWATCHED : 0
+      const flags = plan.maskFaces.has(path) ? MASK.UNWATCHED : 0
       return { path, mask: true, head: maskHead(plan.maskIdentities.get(path), flags) }
     }),
   ].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : Number(a.mask) - Number(b.mask)))
@@ -116,10 +112,10 @@ export function compileSetupMessage({
     if (face) writer.record('face', faceBytes(face))
   }
   for (const [path, face] of plan.replaced) {
-    writer.record('mask', ...maskHead(plan.maskIdentities.get(path), MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
+    writer.record('mask', ...maskHead(plan.maskIdentities.get(path), MASK.OPTIONAL | MASK.UNWATCHED), pathBytes(path))
     writer.record('face', faceBytes(face))
   }
-  for (const path of HIDDEN_PROC) writer.record('mask', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
+  for (const path of HIDDEN_PROC) writer.record('mask', Uint8Array.of(MASK.OPTIONAL | MASK.UNWATCHED), pathBytes(path))
 
   if (plan.changes) writeChanges(writer, plan, plan.changes, bare)
   if (bare) writeWall(writer, plan)
@@ -151,9 +147,9 @@ export function compileSetupMessage({
   if (plan.limits.timeoutMs !== undefined && plan.limits.timeoutMs <= MAX_MILLISECONDS)
     writer.record('time', u32(Math.max(1, Math.ceil(plan.limits.timeoutMs))))
   if (plan.servers.length > 0) writer.record('servers', ...serverPorts(plan))
-  if (plan.sockets.length > MAX_SOCKETS)
+  if (plan.sockets.length > max.SOCKETS)
     throw new RangeError(
-      `${plan.sockets.length} paths of unix sockets are granted, at most ${MAX_SOCKETS} are possible`,
+      `${plan.sockets.length} paths of unix sockets are granted, at most ${max.SOCKETS} are possible`,
     )
   for (const { path } of plan.sockets) writer.record('socket', pathBytes(path))
   if (plan.reportsPorts) writer.record('anyPort')
@@ -164,7 +160,11 @@ export function compileSetupMessage({
   return writer.finish()
 }
 
-const MUST = { nothing: MUST_NOTHING, 'but-appends': MUST_BUT_APPENDS, everything: MUST_EVERYTHING } as const
+const MUST = {
+  nothing: NUMBERS.must.NOTHING,
+  'but-appends': NUMBERS.must.BUT_APPENDS,
+  everything: NUMBERS.must.EVERYTHING,
+} as const
 
 /** Which changes go through the init, its rules, and the folder for undo. */
 function writeChanges(
@@ -177,10 +177,10 @@ function writeChanges(
   const writable = plan.binds.filter(({ mode }) => mode === 'read-write').map(({ path }) => path)
   const roots = writable.filter((path) => !free.includes(path))
   for (const path of bare ? [] : ['/dev', '/proc', ...plan.scratch])
-    place(writable.some((one) => isInside(one, path)) ? PLACE_LOOSE : PLACE_FREE, path)
+    place(writable.some((one) => isInside(one, path)) ? PLACE.LOOSE : PLACE.FREE, path)
   // Stores of packages share their files with other projects, by hard links.
-  for (const path of writable.filter((one) => free.includes(one))) place(PLACE_LOOSE, path)
-  for (const path of roots) place(PLACE_ROOT, path)
+  for (const path of writable.filter((one) => free.includes(one))) place(PLACE.LOOSE, path)
+  for (const path of roots) place(PLACE.ROOT, path)
   for (const part of rules) if (part !== '') writer.record('rules', encodePath(part))
   if (gitKeys !== '') writer.record('gitKeys', new TextEncoder().encode(gitKeys))
   if (!keep) return
@@ -202,7 +202,7 @@ function writeWall(writer: SetupWriter, { binds, scratch, emptied }: SandboxPlan
       throw new RangeError(
         `${path} lies in a shown folder, contains a shown path, and can be private only with namespaces`,
       )
-    writer.record('mask', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
+    writer.record('mask', Uint8Array.of(MASK.OPTIONAL | MASK.UNWATCHED), pathBytes(path))
   }
 }
 
@@ -230,8 +230,8 @@ function addressNumber(address: string): number {
 }
 
 function serverPorts({ servers, network }: SandboxPlan): Uint8Array[] {
-  if (servers.length > MAX_SERVERS)
-    throw new RangeError(`dev_server_ports contains ${servers.length} ports, at most ${MAX_SERVERS} are possible`)
+  if (servers.length > max.SERVERS)
+    throw new RangeError(`dev_server_ports contains ${servers.length} ports, at most ${max.SERVERS} are possible`)
   const taken = network.kind === 'listener' ? [network.port, ...network.proxyPorts.map((broker) => broker.port)] : []
   const both = servers.find((port) => taken.includes(port))
   if (both !== undefined)

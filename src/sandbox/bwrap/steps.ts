@@ -3,9 +3,7 @@
 import type { FaultCode } from '../../system/fault.ts'
 import { NUMBERS } from '../protocol.ts'
 
-export type InitStep = keyof {
-  [Name in keyof typeof NUMBERS.step as Name extends `STEP_${infer Step}` ? Step : never]: 0
-}
+export type InitStep = keyof typeof NUMBERS.step
 
 interface StepMeaning {
   readonly code: FaultCode
@@ -88,7 +86,6 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
 
 /** The step of a number that came from the init; null for one that it does not have. */
 export function stepOf(value: number): InitStep | null {
-  for (const [step, number] of Object.entries(NUMBERS.step))
-    if (number === value) return step.slice('STEP_'.length) as InitStep
+  for (const [step, number] of Object.entries(NUMBERS.step)) if (number === value) return step as InitStep
   return null
 }
