@@ -55,7 +55,7 @@ void wait_at_gate(void) {
     if (message[0] == WORD_GO) return;
     if (message[0] == WORD_SIGNAL) pending_signal = message[1];
     if (message[0] == WORD_QUIT) _exit(128 + SIGKILL);
-    if (message[0] != 'K' && message[0] != 'W') {
+    if (message[0] != WORD_SIGNAL && message[0] != WORD_SIZE) {
       errno = EPROTO;
       fail(STEP_GATE);
     }
