@@ -1,14 +1,15 @@
 /** Scripts of a project's skills run only once a person has approved their bytes (T3). */
 
 import { createHash } from 'node:crypto'
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
 import type { UnapprovedScripts } from '../policy/programs/table.ts'
 import { skillFolders } from '../project/place/own-places.ts'
-import { errorCode, Fault } from '../system/fault.ts'
+import { Fault } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
+import { readPlainFile } from '../system/plain-file.ts'
 import type { SkillPort } from '../tools/built-in/agent-tools.ts'
 import {
   createTrustStore,
@@ -68,13 +69,13 @@ export function discoverSkills(places: SkillPlaces): readonly Skill[] {
 }
 
 function readSkill(directory: string, name: string, scope: string): Skill | null {
-  const manifest = isDirectory(directory) ? readRegular(join(directory, 'SKILL.md')) : null
+  const manifest = isDirectory(directory) ? readPlainFile(join(directory, 'SKILL.md'), MAX_BYTES) : null
   if (manifest === null) return null
   const scripts = filesBelow(directory, MAX_DEPTH)
     .filter((path) => path !== join(directory, 'SKILL.md'))
     .slice(0, MAX_SCRIPTS)
     .flatMap((path): SkillScript[] => {
-      const bytes = readRegular(path)
+      const bytes = readPlainFile(path, MAX_BYTES)
       if (bytes === null) return []
       return [{ name: relative(directory, path), path, bytes, hash: trustHash(manifest, bytes) }]
     })
@@ -117,23 +118,6 @@ function isDirectory(path: string): boolean {
     return lstatSync(path).isDirectory()
   } catch {
     return false
-  }
-}
-
-/** The bytes of a regular file of limited size, or null. */
-function readRegular(path: string): Uint8Array | null {
-  let fd: number
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch (error) {
-    if (errorCode(error) !== null) return null
-    throw error
-  }
-  try {
-    const facts = fstatSync(fd)
-    return facts.isFile() && facts.size <= MAX_BYTES ? readFileSync(fd) : null
-  } finally {
-    closeSync(fd)
   }
 }
 
@@ -224,7 +208,7 @@ export function skillGate(root: string, machine: Machine): SkillGate {
 /** A copy is recognised by its bytes. */
 function copyProblem(root: string, machine: Machine, path: string): string | null {
   const skills = skillsOf(root, machine).filter((skill) => skill.scope !== 'user' && skill.scripts.length > 0)
-  const bytes = skills.length === 0 ? null : readRegular(path)
+  const bytes = skills.length === 0 ? null : readPlainFile(path, MAX_BYTES)
   if (bytes === null || bytes.length === 0) return null
   const store = createTrustStore(machine.stateDir)
   for (const skill of skills)
