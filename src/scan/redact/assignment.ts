@@ -83,7 +83,7 @@ const SETS_PASSWORD = /^(?:[\w.]*(?:set|with|use)_?)?(?:password|passphrase|pass
 
 /** `apiKey: string = "…"`, `api_key: &'static str = "…"`, `apiKey string = "…"`, `key[] = "…"`, `key <- "…"`, `token("…")`. */
 const TYPED =
-  /(?:(?:\s{0,2}:\s{0,2}|\s{1,4})(?:&?(?:'static\s)?(?:[Ss]tring|str|String\?|std::string))\s{0,4}:?=\s{0,4}|\[\d{0,6}\]\s{0,4}=\s{0,4}|\s{0,4}<-\s{0,4})(?=["'`])/y
+  /(?:(?:\s{0,2}:\s{0,2}|\s{1,4})(?:&?(?:'static\s)?(?:[Ss]tring|str|String\?|std::string))\s{0,4}:?=\s{0,4}|\[\d{0,6}\]\s{0,4}=\s{0,4}|\s{0,4}<-\s{0,4})(?=\\?["'`])/y
 
 /** A key and its value in a URL, or JSON in one. */
 const ENCODED = /%3[Dd]|%22%3[Aa](?:%20)?%22/y

@@ -39,6 +39,7 @@ describe('what is masked', () => {
     ['a short value of an exact key', 'secret=foo token=b api_key=xy', `secret=${MASK} token=${MASK} api_key=${MASK}`],
     ['a key in base64', `x ${btoa(`{"key":"ghp_${'ab'.repeat(18)}"}`)} y`, `x ${MASK} y`],
     ['a typed declaration', 'let apiKey: string = "abcdef12"', `let apiKey: string = "${MASK}"`],
+    ['a typed declaration in JSON', '"let apiKey: string = \\"abcdef12\\""', `"let apiKey: string = \\"${MASK}\\""`],
     ['a type without a colon', 'var apiKey string = "abcdef12"', `var apiKey string = "${MASK}"`],
     ['an array', 'char api_key[] = "abcdef12";', `char api_key[] = "${MASK}";`],
     ['an arrow', 'api_key <- "abcdef12"', `api_key <- "${MASK}"`],
