@@ -63,6 +63,10 @@ describe('what is left alone', () => {
     ['a working directory', 'PWD=/home/x'],
     ['names of variables', 'ENV is read by setenv: API_TOKEN LOG_LEVEL; set password for a user'],
     ['placeholders', 'API_KEY=$API_KEY token=<token> password=****'],
+    [
+      'where a manifest finds a secret',
+      'x-api-key: keychain:issues\n"authorization: Bearer env:ISSUES_TOKEN", or token=env:A',
+    ],
     ['a port', 'http://localhost:8080/path@x'],
     ['a login name', 'ssh://git@github.com/x/y'],
     ['commit', 'commit 3f786850e387550fdab836ed7e6dc881de23001b'],
