@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import { LiveHistory } from '../call/admission.ts'
-import { shownSecrets } from '../call/decide/shown-secrets.ts'
+import { hiddenNames, shownSecrets } from '../call/decide/shown-secrets.ts'
 import { requireOneOf, requireText, wrong } from '../call/given.ts'
 import { runToolCall } from '../call/run-tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
@@ -19,6 +19,7 @@ import { ownPlaces } from '../project/place/own-places.ts'
 import { SessionState } from '../project/session-state.ts'
 import { openCommands, type SessionCommands } from '../run/port.ts'
 import { UndoCover } from '../run/undo-cover.ts'
+import { createRedactor } from '../scan/redact/redact.ts'
 import { Fault } from '../system/fault.ts'
 import { makeDirectories } from '../system/state.ts'
 import { requestTool } from '../tools/built-in/agent-tools.ts'
@@ -78,6 +79,7 @@ export class Session {
       own: ownPlaces(loaded, machine, files),
       roots: ownWorktrees(loaded, machine.home, files),
       isShown: shownSecrets(() => project.loaded, machine, files),
+      hiddenName: hiddenNames(() => project.loaded, machine, files),
       repositoryProblem: repositoryProblems(() => project.loaded.policy),
       repository: repositoryFacts(() => project.loaded.policy.root),
     })
@@ -200,7 +202,7 @@ export class Session {
     const running = this.#refreshed(() => runToolCall(stages(), { tool, input, signal }))
     this.#running.add(running)
     try {
-      const result = await running
+      const result = masked(await running)
       this.#listeners.emit({ type: 'result', tool, result })
       return result
     } finally {
@@ -371,4 +373,15 @@ export class Session {
       // The call itself was recorded, or did not run.
     }
   }
+}
+
+/** A2: a denial or failure quotes the call, whose secrets it must not show. The output of a tool stays as it is. */
+function masked(result: ToolResult): ToolResult {
+  if (result.status === 'done') return result
+  const redactor = createRedactor()
+  const whole = <Value>(value: Value): Value =>
+    JSON.parse(JSON.stringify(value), (_, part) => (typeof part === 'string' ? redactor.redact(part) : part))
+  if (result.status !== 'failed') return whole(result)
+  const { code, cause, ...said } = result.error
+  return { ...result, decision: whole(result.decision), error: { ...whole(said), code, cause } }
 }

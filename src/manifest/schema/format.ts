@@ -58,10 +58,7 @@ const CHECKS: Readonly<Record<Format, Check>> = {
   basename: (text) => patternFinding('.', [text], null),
   directory: directoryFinding,
   host: hostFinding,
-  'denied-host': (text, context) =>
-    'pattern' in parseDeniedPattern(text, null) && text.startsWith('*') && !text.startsWith('*.')
-      ? null
-      : hostFinding(text, context),
+  'denied-host': (text, context) => hostFinding(text, context, parseDeniedPattern),
   'ca-file': (text) =>
     /^(?:~\/|\/)[^\p{C}]+$/u.test(text)
       ? null
@@ -211,7 +208,7 @@ function directoryFinding(text: string): Finding | null {
   }
 }
 
-function hostFinding(text: string, context: FormatContext): Finding | null {
+function hostFinding(text: string, context: FormatContext, parse = parseHostPattern): Finding | null {
   // Values of variables are judged after expansion; here only variables may be open.
   const known = text.replace(VARIABLE, '')
   if (known !== text && !known.includes('${')) {
@@ -220,7 +217,7 @@ function hostFinding(text: string, context: FormatContext): Finding | null {
   }
   if (context.suffixes === null && needsSuffixes(text)) context.missesSuffixes = true
   // Whether the list is one for sockets is judged where its place is known.
-  const parsed = namesUnixSocket(text) ? parseUnixSocket(text) : parseHostPattern(text, context.suffixes)
+  const parsed = namesUnixSocket(text) ? parseUnixSocket(text) : parse(text, context.suffixes)
   if ('pattern' in parsed) {
     context.hosts.set(text, parsed.pattern)
     return null
