@@ -68,8 +68,9 @@ function labelled({ policy, session, access, fact, actor, named }: PathScene): P
   if (isInsideRoots(policy, session, fact.path)) return {}
   const isTemporary = actor.by === 'command' && (isSandboxDevice(fact.path) || isPrivateTmp(fact.path))
   if (isTemporary || isBaselineRead(fact.path)) return {}
-  // What the signed manifest shows to every command is as the project's own.
-  if (policy.reads.allow.some(({ pattern }) => coversPath(pattern, fact.path))) return {}
+  // What the signed manifest shows to every command is as the project's own, and so are the session's own files.
+  const own = session.grants.reads.filter(({ source }) => source === 'session')
+  if ([...policy.reads.allow, ...own].some(({ pattern }) => coversPath(pattern, fact.path))) return {}
   const near = session.nearby?.(fact.path)?.value
   return near === 'packages' ? {} : { label: near === 'repositories' ? 'neighbour' : 'outside' }
 }
