@@ -440,7 +440,7 @@ describe('real clients', () => {
       const words = install.map((word) => (word === 'steady' ? wanted : word))
       const output = await run(program, words, root, env)
       const written = ['package.json', 'Cargo.lock'].map((file) => read(join(root, file))).join('\n')
-      const fetched = registry.asked.filter((one) => /\.(?:tgz|whl|crate)$/.test(one) && one.includes(wanted))
+      const fetched = registry.asked.filter((one) => /^GET .*\.(?:tgz|whl|crate)$/.test(one) && one.includes(wanted))
       return { said: `${written}\n${output}`, fetched: [...new Set(fetched)].length }
     }
 
