@@ -63,8 +63,8 @@ export const FILE_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'F2',
-    promise: 'What a tool of an MCP server names is held to written denials, whatever its level.',
-    shown: ['src/policy/mcp-rules.test.ts'],
+    promise: 'Written denials apply to what a tool of an MCP server names, whatever its level.',
+    shown: ['test/attacks/agent/unknown-tools.test.ts'],
     files: { 'private/x': 'closed\n', 'src/a': 'a\n' },
     manifest: {
       permission: { tools: { mcp__s__open: 'allow' } },

@@ -30,7 +30,7 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'N1',
-    promise: 'Hosts for every granted command, unless its grant has its own.',
+    promise: 'Hosts for every granted command, unless its grant names others.',
     shown: ['test/contract/keys/keys.test.ts'],
     files: { 'get.sh': GET, 'other.sh': GET },
     served: 'pages',

@@ -125,7 +125,7 @@ export async function main(
   }
 }
 
-/** A terminal on which all is JSON: texts of a command that has no fields of its own are gathered until it ends. */
+/** A terminal on which all is JSON: texts without fields are gathered until the command ends. */
 function jsonTerminal(terminal: Terminal, wraps: boolean): { terminal: Terminal; end: (exit: number) => void } {
   const texts: string[] = []
   const errors: string[] = []
