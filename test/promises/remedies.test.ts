@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { commandRow } from '../../src/surfaces/cli/start/commands.ts'
 import type { Ran } from '../e2e/cordon.ts'
 import { Person } from '../e2e/terminal/person.ts'
+import { removeTree } from '../users.ts'
 import { DRIVERS } from './drivers.ts'
 import { Place, REAL } from './place.ts'
 import { bash, type PromiseRow, type SurfaceName } from './promise.ts'
@@ -344,6 +345,28 @@ const ROWS: readonly RemedyRow[] = [
     asks: true,
     works: async (place) => (await place.cordon(['check', '--', 'make x'])).code === 0,
   },
+  {
+    situation: 'a signing key that is lost',
+    manifest: {},
+    fails: async (place) => {
+      removeTree(place.path('$H/.local/state/cordon/keys/signing-key'))
+      place.write('cordon.toml', 'schema_version = 1\n[permission]\nmode = "auto"\n')
+      return (await place.cordon(['sign', '--yes'])).err
+    },
+    remedy: /cordon keys reset/,
+    more: '--yes && cordon sign --yes',
+    works: async (place) => (await place.cordon(['run', '--', 'true'])).code === 0,
+  },
+  {
+    situation: 'more stopped hosts than a status shows',
+    manifest: { permission: { tools: { bash: 'allow' } } },
+    fails: async (place) => {
+      await runs(place, 'sh', '-c', 'for n in 1 2 3 4 5 6 7; do curl -sS -m 3 http://h$n.example/; done')
+      return (await place.cordon(['status'])).out
+    },
+    remedy: /cordon audit query --type end/,
+    prints: /h1\.example/,
+  },
 ]
 
 it.each(ROWS)('$situation', async (row) => {
@@ -363,6 +386,56 @@ it.each(ROWS)('$situation', async (row) => {
     place.close()
   }
 })
+
+/** What a message names, that is run by another test than these. */
+const RUN_BY: Readonly<Record<string, string>> = {
+  'add port': 'test/e2e/add.test.ts',
+  'approvals answer': 'test/e2e/look.test.ts',
+  approvals: 'test/e2e/look.test.ts',
+  'audit verify': 'test/e2e/trust.test.ts',
+  bundles: 'test/e2e/terminal/small-things.test.ts',
+  'agent run': 'test/components/agents.test.ts',
+  'chat -p': 'test/e2e/chat/print.test.ts',
+  'completions bash': 'test/e2e/json-schemas.ts',
+  doctor: 'test/contract/hooks/process.test.ts',
+  'doctor --fix': 'test/e2e/doctor-fix.test.ts',
+  'doctor --json': 'test/contract/hooks/process.test.ts',
+  explain: 'test/e2e/check.test.ts',
+  'fleet machines': 'test/fleet/surfaces.test.ts',
+  'grants revoke': 'test/e2e/look.test.ts',
+  import: 'test/promises/person-cli.test.ts',
+  keys: 'test/e2e/trust.test.ts',
+  'keys trust': 'test/e2e/trust.test.ts',
+  learn: 'test/e2e/learn.test.ts',
+  'mcp add': 'test/e2e/mcp-catalogue.test.ts',
+  'mcp wrap': 'test/contract/mcp/gateway-grants.test.ts',
+  'mcp wrap --accept': 'test/contract/mcp/gateway-grants.test.ts',
+  'policy replay': 'test/e2e/trust.test.ts',
+  'policy show': 'test/e2e/check.test.ts',
+  'run --port': 'test/e2e/add.test.ts',
+  'sign --yes': 'test/e2e/look.test.ts',
+  ui: 'test/e2e/page.test.ts',
+  'undo --diff': 'test/e2e/undo.test.ts',
+  'undo --last': 'test/e2e/undo.test.ts',
+  'undo --list': 'test/e2e/undo.test.ts',
+  verify: 'test/e2e/trust.test.ts',
+}
+
+/** What is not run as it is printed, and why. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  fleet: 'It takes a team and its servers: test/fleet runs the functions behind it.',
+  login: 'A key is typed for a provider that answers.',
+  'mcp login': 'It opens a browser.',
+  'chat --model': 'It names a model of a provider.',
+  'review model': 'It asks a model of a provider.',
+  acp: 'It shows how to write the command, and serves an editor: test/agents runs it.',
+  'tools run': 'It shows how to write the command.',
+  'sign --all': 'It prints the lines that a long difference left out.',
+  'log --all': 'It prints the lines of other projects.',
+  'install --uninstall.': 'The row of a hook runs it; this is the end of a sentence.',
+}
+/** Only help and the schema name these. */
+const HELP: readonly string[] = ['check', 'hook', 'agent wit', 'completions', 'doctor --engines']
 
 /** Every command that a message names: its words, and whether they exist. */
 const NAMED_COMMANDS = globSync('src/**/*.ts', { exclude: (name) => /\.test\.ts$|generated/.test(name) }).flatMap(
@@ -384,6 +457,22 @@ it('every command that a message names is there, with the words and flags that i
       .map((flag) => `${path}: ${phrase} (${flag})`)
   })
   expect(unknown).toEqual([])
+})
+
+it('every command that a message names is run by a row here, or by the test that is named', () => {
+  const sources = ROWS.map(({ remedy }) => remedy.source)
+  const named = NAMED_COMMANDS.map(({ name, words, row }) => {
+    const own = words.split(' ').filter((word) => /^--/.test(word) || row?.usage.includes(`cordon ${name} ${word}`))
+    return [name, ...own.filter((word) => word !== '' && word !== '--help')].join(' ')
+  })
+  const isRun = (command: string): boolean => {
+    if (command in NOT_RUN || command.split(' ')[0]! in NOT_RUN || HELP.includes(command)) return true
+    const pattern = new RegExp(command.replaceAll(' ', '.*'))
+    if (sources.some((source) => pattern.test(source))) return true
+    const text = RUN_BY[command] ? readFileSync(RUN_BY[command], 'utf8') : ''
+    return text !== '' && command.split(' ').every((word) => new RegExp(`['" ]${word}\\b`).test(text))
+  }
+  expect([...new Set(named)].filter((command) => !isRun(command))).toEqual([])
 })
 
 it('status offers no secret of the machine', async () => {
