@@ -286,6 +286,35 @@ export const FILE_ROWS: readonly PromiseRow[] = [
     on: { gateway: GATEWAY },
   },
   {
+    id: 'F9',
+    promise: 'So can calls of the file tools.',
+    shown: ['test/contract/changes/session-undo.test.ts'],
+    files: { 'a.txt': 'one\n' },
+    manifest: { permission: { mode: 'contained' } },
+    tries: [
+      of('edit', { path: 'a.txt', old_string: 'one', new_string: 'two' }, { is: 'allow' }),
+      of('move', { source: 'a.txt', destination: 'b.txt' }, { is: 'allow' }),
+      of(
+        'delete',
+        { path: 'b.txt' },
+        {
+          is: 'allow',
+          after: async (place) => {
+            for (const left of [
+              ['b.txt', 'two\n'],
+              ['a.txt', 'two\n'],
+              ['a.txt', 'one\n'],
+            ] as const) {
+              const { out, err } = await place.cordon(['undo', '--last'])
+              expect(place.text(left[0]), out + err).toBe(left[1])
+            }
+          },
+        },
+      ),
+    ],
+    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: GATEWAY },
+  },
+  {
     id: 'F10',
     promise: 'The root is a project. A home, a system folder, or a folder above them is refused.',
     shown: ['src/files/root-place.test.ts'],
