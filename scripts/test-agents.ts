@@ -6,7 +6,7 @@
  *   npm test -- agents --latest [AGENT…] [--record] [--row=ROW…]
  *
  * `--latest` takes today's versions instead, reports every tool, flag, event and file that test/agents/catalogue.json does not
- * have, and drives them through the ten attempts; `--record` writes that file.
+ * have, and drives them through the ten attempts, headless and at a terminal; `--record` writes that file.
  *
  * What came of each session is kept in the ignored cache: a run that is stopped goes on with what is missing or failed, and `--page` makes
  * docs/agents/tried.md of it; `--afresh` begins again.
@@ -21,6 +21,7 @@ import { runMcp } from '../test/agents/mcp.ts'
 import { installMcp } from '../test/agents/mcp-install.ts'
 import { ownAgent } from '../test/agents/own-agent.ts'
 import { cache, cordon } from '../test/agents/program.ts'
+import { AT_TERMINAL } from '../test/agents/scenario-screen.ts'
 import { asNobody } from '../test/agents/session.ts'
 import { pageOf, recordedTrials } from '../test/agents/tried.ts'
 
@@ -30,7 +31,7 @@ const flagOf = (flag: string): string | undefined =>
   words.find((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1)
 const isNewest = words.includes('--latest')
 const named = words.filter((word) => word.startsWith('--row=')).map((word) => word.slice('--row='.length))
-const rows = named.length === 0 && isNewest ? [ATTEMPTS.row] : named
+const rows = named.length === 0 && isNewest ? [ATTEMPTS.row, AT_TERMINAL.row] : named
 /** The agents alone, without MCP clients and Cordon's own agent. */
 const matrixAlone = words.includes('--matrix') || rows.length > 0
 const isWanted = (name: string): boolean => wanted.includes(name) || (wanted.length === 0 && !matrixAlone && !asNobody)

@@ -115,6 +115,8 @@ export interface SessionFacts {
   readonly unkept?: boolean
   /** Whether commands see a secret-shaped file, because git has the same content in HEAD. */
   readonly isShown?: (path: string, what?: 'secret' | 'configuration') => boolean
+  /** The hidden file that a file is as well, by a hard link. */
+  readonly hiddenName?: (path: string) => string | null
   /** Why the configuration of the repository that git finds from a directory is not taken on trust: `absent` for a directory that is not there. */
   readonly repositoryProblem?: (directory: string) => string | null
   /** The project's repository; without it nothing is known of copies of its files. */

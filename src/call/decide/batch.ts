@@ -1,7 +1,7 @@
 /** Decides a stream of calls: one JSON object per line in, one per line out, in order. */
 
 import { posix, resolve } from 'node:path'
-import type { Suggestion, suggestGrants } from '../../approval/suggestion.ts'
+import type { Suggestion } from '../../approval/suggestion.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { renderProblem } from '../../manifest/toml/problem.ts'
 import type { Labels } from '../../policy/labels.ts'
@@ -14,7 +14,7 @@ import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { type CallChecker, openChecker } from './check-call.ts'
+import { type CallChecker, type CheckedCall, openChecker } from './check-call.ts'
 
 /** Suffixes of the folders beside a project that hold its worktrees. */
 const BESIDE: readonly string[] = ['.worktrees', '__worktrees', '-worktrees', '_worktrees']
@@ -79,14 +79,13 @@ export class BatchChecker {
       const cwd = this.#files.canonical(resolve(parsed.root ?? this.#machine.cwd, parsed.cwd ?? ''))
       const { decision, facts } = checker.check({ ...parsed, cwd })
       if (decision.decision !== 'ask') return { id, ...decision }
-      const resolved = (given: string): string => this.#files.canonical(resolve(cwd, given))
-      const repository = (path: string): string | null => repositoryAt(path, this.#files)
-      const places = { root: checker.root, home: this.#machine.home, resolve: resolved, repository }
       return {
         id,
         ...decision,
         worst: reviewedWorstCase({ decision, facts }, checker.policy),
-        suggestions: (await offerGrants(decision, facts, places)).map(asGrants),
+        suggestions: (
+          await offerGrants({ decision, facts }, { root: checker.root, cwd }, this.#machine, this.#files)
+        ).map(asGrants),
       }
     } catch (error) {
       if (error instanceof Fault) return { id, error: messageOf(error) }
@@ -132,10 +131,17 @@ export class BatchChecker {
   }
 }
 
-/** Loaded on the first ask; most lines need none. */
-async function offerGrants(...args: Parameters<typeof suggestGrants>): Promise<Suggestion[]> {
+/** Grants that would settle an ask. Loaded on the first one; most lines need none. */
+export async function offerGrants(
+  { decision, facts }: CheckedCall,
+  { root, cwd }: { readonly root: string; readonly cwd: string },
+  { home }: Machine,
+  files: Files,
+): Promise<Suggestion[]> {
   const { suggestGrants } = await import('../../approval/suggestion.ts')
-  return suggestGrants(...args)
+  const resolved = (given: string): string => files.canonical(resolve(cwd, given))
+  const repository = (path: string): string | null => repositoryAt(path, files)
+  return suggestGrants(decision, facts, { root, home, resolve: resolved, repository })
 }
 
 /** A suggestion in the manifest's form. */

@@ -75,7 +75,8 @@ export async function openChecker(
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/walk/analyze.ts') : null
   const custom = tool !== undefined && builtInSpec(tool) ? null : await import('./named-tool.ts')
-  const shown = isShown ?? (await import('./shown-secrets.ts')).shownSecrets(() => given, machine, files)
+  const { hiddenNames, shownSecrets } = await import('./shown-secrets.ts')
+  const shown = isShown ?? shownSecrets(() => given, machine, files)
   const { loaded, session: fresh } = alone
     ? { loaded: given, session: newSession(given, machine) }
     : await withAnswers(given, { machine, files, session: null, agent: null })
@@ -86,6 +87,7 @@ export async function openChecker(
     ...nearby,
     roots: [...fresh.roots, ...roots],
     isShown: shown,
+    hiddenName: hiddenNames(() => given, machine, files),
     grants: {
       reads: [...fresh.grants.reads, ...grants.reads, ...reads],
       writes: [...fresh.grants.writes, ...grants.writes],
