@@ -17,13 +17,17 @@ import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { builtInSpec } from '../tools/built-in/registry.ts'
 import { Agent, type AgentEvent, type AgentTools, type TurnEnd, type TurnLimits } from './agent.ts'
+import { type Attached, attachFiles } from './attachments.ts'
 import { footprintOf } from './calls.ts'
 import { keyOf, openConfig } from './config.ts'
 import { MCP_PREFIX, McpTools } from './mcp-tools.ts'
 import { type Model, openModel } from './model.ts'
+import { projectFacts } from './project-facts.ts'
 import { SubAgents } from './sub-agent.ts'
 import { type ProjectInstructions, readInstructions, systemPrompt } from './system-prompt.ts'
 import { type ChatSettings, listTranscripts, openTranscript, type Transcript } from './transcript.ts'
+
+export type { Message, Usage } from '../providers/conversation.ts'
 
 export interface AgentSessionOptions {
   readonly machine: Machine
@@ -85,6 +89,8 @@ export class AgentSession {
   #profile: Profile
   #model: Model
   #instructions: readonly ProjectInstructions[]
+  /** Read once: providers cache the prompt. */
+  readonly #facts: readonly string[]
 
   constructor(options: AgentSessionOptions, cordon: Cordon, config: ChatConfig, notes: readonly string[]) {
     const { machine } = options
@@ -110,6 +116,7 @@ export class AgentSession {
       this.#mcp = this.#openMcp()
       restoreSettings(this.session, before, options)
       this.#instructions = readInstructions(cordon.root, machine, machineFiles)
+      this.#facts = projectFacts(cordon.root, cordon.loaded().policy)
       const dumps = cordon.loaded().session.dumpProviderPayloads.value
       this.notes = [
         ...notes,
@@ -187,6 +194,17 @@ export class AgentSession {
     return this.agent.turn(message, limits)
   }
 
+  /** A message with the files and images that it names. */
+  attach(text: string, signal: AbortSignal): Promise<Attached> {
+    const { session } = this
+    return attachFiles(text, {
+      root: this.cordon.root,
+      home: this.machine.home,
+      read: (path) => session.call('read', { path }, { signal }),
+      textOf: (result) => session.textOf(result),
+    })
+  }
+
   mcpTools(): readonly { readonly name: string; readonly description: string }[] {
     return this.session.tools().filter(({ name }) => name.startsWith(MCP_PREFIX))
   }
@@ -246,6 +264,7 @@ export class AgentSession {
       agent: session.agent,
       date: this.#date,
       platform: process.platform,
+      project: this.#facts,
       model: settings.hideModel.value ? null : { name: this.#model.name, provider: this.#model.profile },
       instructions: this.#instructions.filter(({ status }) => status === 'trusted'),
       skills: skills.filter(({ trusted }) => trusted),

@@ -223,3 +223,40 @@ it('tools of MCP servers are typed inside code_exec and python_exec, and each ca
   expect(lines.filter(({ within }) => typeof within === 'string')).toHaveLength(4)
   expect(at.auditLines().some((line) => line.tool === 'mcp__sums__wipe' && line.type === 'denied')).toBe(true)
 })
+
+it('--output stream-json is the form that other tools read', async () => {
+  const at = await open((_, index) =>
+    index === 0
+      ? { text: 'Two.', calls: [call('write', { path: 'a.txt', content: 'a' }), call('bash', { command: 'sudo x' })] }
+      : { text: 'Done.' },
+  )
+  const ran = await at.cordon(['chat', '-p', 'go', '--output', 'stream-json'])
+  const lines = ran.out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.map(({ type, subtype }) => [type, subtype].filter(Boolean).join(' '))).toEqual([
+    ...['system init', 'assistant', 'user', 'assistant', 'result success'],
+  ])
+  const [init, said, results, last, result] = lines
+  expect(new Set(lines.map(({ session_id }) => session_id)).size).toBe(1)
+  expect(init).toMatchObject({ cwd: at.root, model: 'scripted', tools: expect.arrayContaining(['bash', 'write']) })
+  expect(said.message.content).toMatchObject([
+    { type: 'text', text: 'Two.' },
+    { type: 'tool_use', name: 'write' },
+    { type: 'tool_use' },
+  ])
+  expect(results.message.content).toMatchObject([
+    { type: 'tool_result', tool_use_id: said.message.content[1].id, is_error: false },
+    { type: 'tool_result', tool_use_id: said.message.content[2].id, is_error: true },
+  ])
+  expect(last.message.content).toEqual([{ type: 'text', text: 'Done.' }])
+  expect(result).toMatchObject({
+    is_error: false,
+    num_turns: 2,
+    result: 'Done.',
+    usage: { input_tokens: 20, output_tokens: 10 },
+  })
+  expect(result.permission_denials).toMatchObject([{ tool_name: 'bash', tool_input: { command: 'sudo x' } }])
+  expect((await at.cordon(['chat', '-p', 'go', '--output', 'yaml'])).code).toBe(2)
+})
