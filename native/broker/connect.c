@@ -192,6 +192,16 @@ void answer_socket_connect(const struct call *c, int number, uint64_t from, uint
   answer(c, error);
 }
 
+/* The address of a new socket: the resolved path, which has no links, or in a deep folder its name
+ * in the current directory. Returns its length, or 0 if neither fits. */
+static socklen_t name_new_address(struct sockaddr_un *address, const struct spot *s) {
+  const char *path = strlen(s->path) < sizeof address->sun_path && !strchr(s->name, '/') ? s->path : s->name;
+  size_t length = strlen(path) + 1;
+  if (length > sizeof address->sun_path || (path == s->name && fchdir(s->parent))) return 0;
+  memcpy(address->sun_path, path, length);
+  return (socklen_t)(PATH_START + length);
+}
+
 /* Outside the roots the kernel continues the call, and Landlock decides. */
 void answer_bind(const struct call *c, int number, uint64_t from, uint64_t length) {
   static struct spot s;
@@ -204,17 +214,17 @@ void answer_bind(const struct call *c, int number, uint64_t from, uint64_t lengt
   else if (s.is_there) answer(c, EADDRINUSE);
   /* Programs outside take commands from sockets there: git from its file system monitor. */
   else if (strstr(s.path, "/.git/")) refuse_making(c, &s, EACCES);
-  else if (strlen(s.path) >= sizeof address->sun_path) answer(c, ENAMETOOLONG);
+  else if ((one.length = name_new_address(address, &s)) == 0) answer(c, ENAMETOOLONG);
   else if ((one.fd = socket_of(c, number)) < 0) answer(c, EBADF);
   else {
     if (!is_unix_socket(one.fd)) answer(c, EINVAL);
     else if (begin_making(c, &s, CHANGE_MAKE) == 0) {
-      /* In the roots nothing moves while this call is answered, and the path has no links. */
-      strcpy(address->sun_path, s.path);
+      /* In the roots nothing moves while this call is answered. */
       use_umask(umask_of(c->tid));
-      end_making(c, &s, bind(one.fd, (struct sockaddr *)address, (socklen_t)(PATH_START + strlen(s.path) + 1)));
+      end_making(c, &s, bind(one.fd, (struct sockaddr *)address, one.length));
     }
     close(one.fd);
   }
+  if (chdir("/")) abort();
   leave_spot(&s);
 }

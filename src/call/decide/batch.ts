@@ -4,6 +4,7 @@ import { posix, resolve } from 'node:path'
 import type { Suggestion } from '../../approval/suggestion.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { renderProblem } from '../../manifest/toml/problem.ts'
+import type { Labels } from '../../policy/labels.ts'
 import type { PathRule } from '../../policy/policy.ts'
 import { reviewedWorstCase } from '../../policy/review.ts'
 import type { ManifestChoice } from '../../project/load/load.ts'
@@ -11,6 +12,7 @@ import { repositoryAt } from '../../project/load/nearby.ts'
 import { openPolicy } from '../../project/open.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
+import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type CallChecker, type CheckedCall, openChecker } from './check-call.ts'
 
@@ -48,6 +50,8 @@ interface BatchLine {
   readonly cwd?: string
   /** Whether undo covers the roots; by default, as on this machine. */
   readonly undo?: boolean
+  /** What the session has read before: labels with their first source. */
+  readonly labels?: Labels
 }
 
 const MAX_POLICIES = 64
@@ -73,7 +77,7 @@ export class BatchChecker {
       const checker = await this.#checker(parsed)
       if ('error' in checker) return { id, error: checker.error }
       const cwd = this.#files.canonical(resolve(parsed.root ?? this.#machine.cwd, parsed.cwd ?? ''))
-      const { decision, facts } = checker.check({ tool: parsed.tool, input: parsed.input, cwd })
+      const { decision, facts } = checker.check({ ...parsed, cwd })
       if (decision.decision !== 'ask') return { id, ...decision }
       return {
         id,
@@ -155,18 +159,24 @@ function parseLine(
     return { id: null, error: `the line is not JSON: ${messageOf(error)}` }
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { id: null, error: 'a line is an object: {id, tool, input, manifest?, root?, cwd?, undo?}' }
+    return { id: null, error: 'a line is an object: {id, tool, input, manifest?, root?, cwd?, undo?, labels?}' }
   }
-  const { id = null, tool, input, manifest, root, cwd, undo } = value as Record<string, unknown>
+  const { id = null, tool, input, manifest, root, cwd, undo, labels } = value as Record<string, unknown>
   if (typeof tool !== 'string') return { id, error: '"tool" must be a string' }
   for (const [name, path] of Object.entries({ root, cwd })) {
     if (path === undefined || path === null) continue
     if (typeof path !== 'string' || path === '' || path.includes('\0')) return { id, error: `"${name}" must be a path` }
   }
+  if (
+    labels !== undefined &&
+    !(isRecord(labels) && Object.values(labels).every((source) => typeof source === 'string'))
+  )
+    return { id, error: '"labels" must be an object of texts' }
   return {
     id,
     tool,
     input,
+    ...(labels !== undefined && { labels: new Map(Object.entries(labels as Record<string, string>)) }),
     ...(manifest !== undefined && manifest !== null && { manifest }),
     ...(typeof root === 'string' && { root }),
     ...(typeof cwd === 'string' && { cwd }),
