@@ -188,10 +188,34 @@ export class AgentSession {
     this.#transcript.set({ agent })
   }
 
-  /** Runs a turn once the MCP servers have listed their tools. */
+  /** Runs a turn with its hooks, once the MCP servers have listed their tools. */
   async turn(message: Parameters<Agent['turn']>[0], limits: TurnLimits): Promise<TurnEnd> {
     await this.#mcp?.ready(limits.signal)
-    return this.agent.turn(message, limits)
+    const { hooks } = this.config
+    const before = await this.#runHooks(hooks.message, limits.signal)
+    const said = before.map(({ command, text }) => ({ type: 'text' as const, text: `Output of ${command}:\n${text}` }))
+    const end = await this.agent.turn({ ...message, parts: [...message.parts, ...said] }, limits)
+    if (end.reason !== 'done') return end
+    const failed = (await this.#runHooks(hooks.end, limits.signal)).filter(({ isError }) => isError)
+    if (failed.length === 0) return end
+    const text = failed.map((one) => `After your answer, ${one.command} of the user failed:\n${one.text}`).join('\n\n')
+    return this.agent.turn({ role: 'user', parts: [{ type: 'text', text }] }, limits)
+  }
+
+  /** Runs commands as calls of this session: judged, in the sandbox, recorded and shown like every other. */
+  async #runHooks(commands: readonly string[], signal: AbortSignal) {
+    const { report } = this.#options
+    const outputs: { command: string; text: string; isError: boolean }[] = []
+    for (const command of commands) {
+      if (signal.aborted) break
+      const call = { type: 'call' as const, id: 'hook', name: 'bash', input: { command } }
+      report({ type: 'calling', call })
+      const result = await this.session.call('bash', { command }, { signal })
+      const text = this.session.textOf(result)
+      report({ type: 'result', call, result, text })
+      outputs.push({ command, text, isError: result.status !== 'done' || result.output.isError === true })
+    }
+    return outputs
   }
 
   /** A message with the files and images that it names. */

@@ -1,5 +1,7 @@
 /** `cordon chat -p`: for scripts and CI. */
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ChatWorld, KEY, type WorldOptions } from './chat-world.ts'
 import type { Script, ScriptedAnswer } from './scripted-model.ts'
@@ -259,4 +261,36 @@ it('--output stream-json is the form that other tools read', async () => {
   })
   expect(result.permission_denials).toMatchObject([{ tool_name: 'bash', tool_input: { command: 'sudo x' } }])
   expect((await at.cordon(['chat', '-p', 'go', '--output', 'yaml'])).code).toBe(2)
+})
+
+it('hooks of the person are calls of the session, and what fails goes back to the model once', async () => {
+  const config = (at: { model: { url: string } }) => ({
+    ...{
+      profile: 'test',
+      hooks: { message: ['cat state.txt', 'sudo reboot'], end: ['test -e fixed.txt || { echo NOT-FIXED; exit 1; }'] },
+    },
+    profiles: { test: { wire: 'openai-chat', base_url: at.model.url, model: 'scripted', key_env: 'SCRIPTED_KEY' } },
+  })
+  const at = await open(
+    (_, index) =>
+      [{ text: 'first.' }, { calls: [call('write', { path: 'fixed.txt', content: 'x' })] }, { text: 'second.' }][
+        index
+      ]!,
+    { files: { 'state.txt': 'STATE-TEXT' } },
+  )
+  writeFileSync(join(at.home, '.config/cordon/config.json'), JSON.stringify(config(at)), { mode: 0o600 })
+  // A project's own file of that name is nobody's configuration.
+  at.write('config.json', JSON.stringify({ hooks: { message: ['touch stolen.txt'] } }))
+  const ran = await at.cordon(['chat', '-p', 'go', '--mode', 'contained', '--output', 'json'])
+  expect(JSON.parse(ran.out)).toMatchObject({ end: 'done', text: 'second.', turns: 3 })
+  expect(at.model.seen[0]!.text).toContain('STATE-TEXT')
+  expect(at.model.seen[1]!.text).toContain('NOT-FIXED')
+  expect(at.has('stolen.txt')).toBe(false)
+  const judged = at.auditLines().flatMap(({ type, summary }) => (type === 'denied' ? [summary] : []))
+  expect(judged).toEqual(['sudo, reboot'])
+  writeFileSync(
+    join(at.home, '.config/cordon/config.json'),
+    JSON.stringify({ ...config(at), hooks: { before: ['x'] } }),
+  )
+  expect((await at.cordon(['chat', '-p', 'go'])).err).toContain('"hooks" takes the lists')
 })
