@@ -89,6 +89,8 @@ export class AgentSession {
   #profile: Profile
   #model: Model
   #instructions: readonly ProjectInstructions[]
+  /** Outputs for the next message. */
+  readonly #said: string[] = []
   /** Read once: providers cache the prompt. */
   readonly #facts: readonly string[]
 
@@ -192,14 +194,19 @@ export class AgentSession {
   async turn(message: Parameters<Agent['turn']>[0], limits: TurnLimits): Promise<TurnEnd> {
     await this.#mcp?.ready(limits.signal)
     const { hooks } = this.config
-    const before = await this.#runHooks(hooks.message, limits.signal)
-    const said = before.map(({ command, text }) => ({ type: 'text' as const, text: `Output of ${command}:\n${text}` }))
+    for (const command of hooks.message) await this.run(command, limits.signal)
+    const said = this.#said.splice(0).map((text) => ({ type: 'text' as const, text }))
     const end = await this.agent.turn({ ...message, parts: [...message.parts, ...said] }, limits)
     if (end.reason !== 'done') return end
     const failed = (await this.#runHooks(hooks.end, limits.signal)).filter(({ isError }) => isError)
     if (failed.length === 0) return end
     const text = failed.map((one) => `After your answer, ${one.command} of the user failed:\n${one.text}`).join('\n\n')
     return this.agent.turn({ role: 'user', parts: [{ type: 'text', text }] }, limits)
+  }
+
+  /** Runs a person's command; its output goes with the next message. */
+  async run(command: string, signal: AbortSignal): Promise<void> {
+    for (const { text } of await this.#runHooks([command], signal)) this.#said.push(`Output of ${command}:\n${text}`)
   }
 
   /** Runs commands as calls of this session: judged, in the sandbox, recorded and shown like every other. */

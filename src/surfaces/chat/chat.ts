@@ -254,6 +254,8 @@ class Chat {
       this.#problem(error)
     }
     if (text.startsWith('/')) await this.#slash(text)
+    else if (text.startsWith('!'))
+      await this.#working('running', (signal) => this.#agent.run(text.slice(1).trim(), signal))
     else await this.#say(text)
     const next = this.#queue.shift()
     this.#flush()

@@ -510,6 +510,27 @@ it('sends the files and images that a message names, and only by the rules', asy
   expect(JSON.stringify(at.model.seen[1]!.body)).not.toMatch(/FAKE-TEXT|CLOSED-TEXT|ENV-TEXT/)
 })
 
+it('!COMMAND runs by the rules, and its output goes with the next message', async () => {
+  const at = await open(inTurn({ text: 'heard.' }, { text: 'later.' }), { files: { 'a.txt': 'BANG-TEXT' } })
+  const chat = at.chat(['--mode', 'contained'])
+  await chat.ready()
+  await chat.send('!cat a.txt')
+  await chat.until(/● bash cat a\.txt\n {2}BANG-TEXT/)
+  await chat.ready()
+  await chat.send('!sudo cat a.txt')
+  await chat.until(/denied: /)
+  await chat.ready()
+  expect(at.model.seen).toHaveLength(0)
+  await chat.send('what does it say')
+  await chat.until(/heard\./)
+  const said = () => JSON.stringify((at.model.seen.at(-1)!.body as { messages: object[] }).messages.at(-1))
+  expect(said()).toMatch(/what does it say.*Output of cat a\.txt:\\nBANG-TEXT/)
+  await chat.ready()
+  await chat.send('and now')
+  await chat.until(/later\./)
+  expect(said()).not.toContain('BANG-TEXT')
+})
+
 it('/diff and /undo are one key away', async () => {
   const at = await open(inTurn({ calls: [call('write', { path: 'a.txt', content: 'KEY-TEXT\n' })] }, { text: 'done.' }))
   const chat = at.chat()
