@@ -67,7 +67,7 @@ try {
     await Promise.all(
       buses.map(async (bus, index) => {
         const due = start + (within * 1000 * index) / buses.length
-        await new Promise((done) => setTimeout(done, due - performance.now()))
+        await new Promise((done) => setTimeout(done, Math.max(0, due - performance.now())))
         const from = performance.now()
         latest = Math.max(latest, from - due)
         try {
