@@ -19,7 +19,7 @@ import { createSessionCa } from '../src/egress/tls/certificate.ts'
 import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
 import { hosts, PUBLIC_ADDRESS, TestAuthority } from '../test/contract/egress/world.ts'
 import { planIn } from '../test/plan-in.ts'
-import { median, printTable } from './measure.ts'
+import { bareArguments, median, printTable } from './measure.ts'
 
 const HOST = 'bench.example.org'
 const ROUNDS = 80
@@ -56,13 +56,6 @@ function untilFirstByte(program: string, args: readonly string[], env: NodeJS.Pr
   })
 }
 
-/** The same namespaces and binds without our init. */
-function bareArguments(args: readonly string[], argv: readonly string[], shareNetwork: boolean): string[] {
-  const own = ['--as-pid-1', '--cap-add', 'CAP_SYS_ADMIN', 'CAP_SETPCAP', 'CAP_SYS_RESOURCE', 'CAP_SETFCAP']
-  if (shareNetwork) own.push('--unshare-net')
-  return [...args.slice(0, args.indexOf('--')).filter((arg) => !own.includes(arg)), '--', ...argv]
-}
-
 export async function benchFirstByte(): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
   const authority = new TestAuthority()
@@ -93,7 +86,7 @@ export async function benchFirstByte(): Promise<void> {
       planIn(root, argv, { env: { PATH: '/usr/bin:/bin', ...environment }, network: 'listener' })
     const bare = (argv: readonly string[], shareNetwork: boolean) => {
       const { program, args } = backends.own.compile(planOf(argv))
-      const given = bareArguments(args, argv, shareNetwork)
+      const given = bareArguments(args, argv).filter((arg) => !shareNetwork || arg !== '--unshare-net')
       return () => untilFirstByte(program, given, { PATH: '/usr/bin:/bin' })
     }
     const cordon = (argv: readonly string[], layout: keyof typeof backends) => {

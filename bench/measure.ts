@@ -36,6 +36,12 @@ export function timeCommand(
   return performance.now() - start
 }
 
+/** A layout's arguments of bubblewrap for its own reaper, without our init and the capabilities that it drops. */
+export function bareArguments(args: readonly string[], argv: readonly string[]): string[] {
+  const isOwn = (arg: string) => arg === '--as-pid-1' || arg === '--cap-add' || arg.startsWith('CAP_')
+  return [...args.slice(0, args.indexOf('--')).filter((arg) => !isOwn(arg)), '--', ...argv]
+}
+
 /** The first rounds fill caches: a command of Cordon learns what to keep compiled in its first twenty runs. */
 const WARM_UP = 21
 

@@ -31,12 +31,12 @@ function markdown({ title, rows }: Table): string {
   return [`${title}:`, '', line(header), `|${'---|'.repeat(header.length)}`, ...lines.map(line)].join('\n')
 }
 
-function fill(text: string): string {
+export function fill(text: string, indent = ''): string {
   const lines = ['']
   for (const word of text.split(' ')) {
     const last = lines.at(-1)!
     if (last === '') lines[lines.length - 1] = word
-    else if (last.length + 1 + word.length > WIDTH) lines.push(word)
+    else if (last.length + 1 + word.length > WIDTH) lines.push(indent + word)
     else lines[lines.length - 1] = `${last} ${word}`
   }
   return lines.join('\n')

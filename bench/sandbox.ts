@@ -12,7 +12,7 @@ import type { Backend } from '../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
 import type { SandboxPlan } from '../src/sandbox/plan.ts'
 import { type PlanChange, planIn } from '../test/plan-in.ts'
-import { median, printTable } from './measure.ts'
+import { bareArguments, median, printTable } from './measure.ts'
 
 const ROUNDS = 60
 
@@ -35,12 +35,6 @@ function planFor(root: string, masks: readonly string[], extra: PlanChange = {})
   return planIn(root, ['/usr/bin/true'], { masks, ...extra })
 }
 
-/** The same namespaces and binds, with bubblewrap's own reaper and no init of ours. */
-function bareArguments(args: readonly string[]): string[] {
-  const isOwn = (arg: string) => arg === '--as-pid-1' || arg === '--cap-add' || arg.startsWith('CAP_')
-  return [...args.slice(0, args.indexOf('--')).filter((arg) => !isOwn(arg)), '--', '/usr/bin/true']
-}
-
 function runBare(program: string, args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: {} })
@@ -60,7 +54,7 @@ async function benchSandbox(): Promise<void> {
     const io = { stdout: 'capture', stderr: 'capture' } as const
     const plan = planFor(root, [])
     const compiled = backend.compile(plan)
-    const bare = bareArguments(compiled.args)
+    const bare = bareArguments(compiled.args, ['/usr/bin/true'])
     const run = async (chosen: SandboxPlan, on: Backend = backend) => {
       const result = await on.launch(chosen, { ...io, onListener: () => {} })
       if (result.exitCode !== 0) throw new Error(`the command ended with ${result.exitCode}`)

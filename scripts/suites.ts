@@ -100,6 +100,13 @@ export const SUITES: readonly Suite[] = [
     command: ['node', 'scripts/test-conformance.ts'],
   },
   {
+    name: 'suites',
+    what: 'public test suites outside, in bubblewrap and in `cordon run`: --dir DIR [--only NAME] [--every N] [--write]',
+    needs: 'the suites in DIR, which it names; root for RedCode',
+    setUp: 'test',
+    command: ['node', 'scripts/test-suites.ts'],
+  },
+  {
     name: 'clients',
     what: 'HTTP libraries, package managers, databases and ssh through the proxy',
     needs: 'java, postgresql, redis-server, openssh-server, a registry',
@@ -137,7 +144,7 @@ export const SUITES: readonly Suite[] = [
   },
   {
     name: 'agents',
-    what: 'real agents through Cordon with a scripted model: [AGENT…] [--control] [--row=ROW…] [--as-user]',
+    what: 'real agents through Cordon with a scripted model: [AGENT…] [--control] [--row=ROW…] [--as-user]; --latest [--record] reports what today’s versions have that Cordon does not know',
     needs: 'a registry',
     setUp: 'build',
     command: ['node', 'scripts/test-agents.ts'],

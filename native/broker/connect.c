@@ -49,7 +49,9 @@ static uint32_t device_of(uint64_t mount) {
 
 static int is_message_of(const struct nlmsghdr *head, uint32_t inode, uint32_t device) {
   int left = (int)head->nlmsg_len - (int)NLMSG_LENGTH(sizeof(struct unix_diag_msg));
-  for (struct rtattr *at = (struct rtattr *)((char *)NLMSG_DATA(head) + NLMSG_ALIGN(sizeof(struct unix_diag_msg))); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
+  for (struct rtattr *at =
+           (struct rtattr *)((char *)NLMSG_DATA(head) + NLMSG_ALIGN(sizeof(struct unix_diag_msg)));
+       RTA_OK(at, left); at = RTA_NEXT(at, left)) {
     struct unix_diag_vfs place;
     if (at->rta_type != UNIX_DIAG_VFS || RTA_PAYLOAD(at) < sizeof place) continue;
     memcpy(&place, RTA_DATA(at), sizeof place);
@@ -77,9 +79,11 @@ static int is_own_socket(const struct spot *s) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     size_t left = (size_t)n;
-    for (struct nlmsghdr *at = (struct nlmsghdr *)text; NLMSG_OK(at, left) && !ended && !own; at = NLMSG_NEXT(at, left)) {
+    for (struct nlmsghdr *at = (struct nlmsghdr *)text; NLMSG_OK(at, left) && !ended && !own;
+         at = NLMSG_NEXT(at, left)) {
       ended = at->nlmsg_type == NLMSG_DONE || at->nlmsg_type == NLMSG_ERROR;
-      own = !ended && at->nlmsg_len >= NLMSG_LENGTH(sizeof(struct unix_diag_msg)) && is_message_of(at, (uint32_t)s->about.st_ino, device);
+      own = !ended && at->nlmsg_len >= NLMSG_LENGTH(sizeof(struct unix_diag_msg)) &&
+            is_message_of(at, (uint32_t)s->about.st_ino, device);
     }
   }
   if (channel >= 0) close(channel);
@@ -147,7 +151,10 @@ static int copy_address(const struct call *c, uint64_t from, uint64_t length, st
 /* The path of a unix address; NULL without one. The bytes after it are zero. */
 static const char *path_of(const struct connection *one) {
   const struct sockaddr_un *address = (const struct sockaddr_un *)&one->address;
-  return one->length > PATH_START && one->length <= sizeof *address && address->sun_family == AF_UNIX && address->sun_path[0] ? address->sun_path : NULL;
+  return one->length > PATH_START && one->length <= sizeof *address && address->sun_family == AF_UNIX &&
+                 address->sun_path[0]
+             ? address->sun_path
+             : NULL;
 }
 
 int is_unix_socket(int fd) {
@@ -159,7 +166,11 @@ int is_unix_socket(int fd) {
 /* Opens a socket that belongs to this sandbox; the descriptor cannot change to another one. Returns
  * an errno, or 0. */
 int take_own_socket(struct spot *s, int *object) {
-  int error = !s->is_there ? ENOENT : !S_ISSOCK(s->about.st_mode) ? ECONNREFUSED : open_object(s) < 0 ? errno : !is_own_socket(s) ? ECONNREFUSED : 0;
+  int error = !s->is_there                  ? ENOENT
+              : !S_ISSOCK(s->about.st_mode) ? ECONNREFUSED
+              : open_object(s) < 0          ? errno
+              : !is_own_socket(s)           ? ECONNREFUSED
+                                            : 0;
   if (error == 0 && (*object = fcntl(s->object, F_DUPFD_CLOEXEC, 3)) < 0) error = errno;
   return error;
 }
@@ -186,10 +197,21 @@ void answer_socket_connect(const struct call *c, int number, uint64_t from, uint
   int error = copy_address(c, from, length, &one);
   const char *path = error == 0 && is_unix_socket(one.fd) ? path_of(&one) : NULL;
   if (path) error = take_object(c, &one, path);
-  else if (error == 0 && callers_are_told()) error = name_caller(c->tid, caller, one.fd, (struct sockaddr *)&one.address, one.length);
+  else if (error == 0 && callers_are_told())
+    error = name_caller(c->tid, caller, one.fd, (struct sockaddr *)&one.address, one.length);
   if (error == 0) return begin_connect(&one);
   close(one.fd);
   answer(c, error);
+}
+
+/* The address of a new socket: the resolved path, which has no links, or in a deep folder its name
+ * in the current directory. Returns its length, or 0 if neither fits. */
+static socklen_t name_new_address(struct sockaddr_un *address, const struct spot *s) {
+  const char *path = strlen(s->path) < sizeof address->sun_path && !strchr(s->name, '/') ? s->path : s->name;
+  size_t length = strlen(path) + 1;
+  if (length > sizeof address->sun_path || (path == s->name && fchdir(s->parent))) return 0;
+  memcpy(address->sun_path, path, length);
+  return (socklen_t)(PATH_START + length);
 }
 
 /* Outside the roots the kernel continues the call, and Landlock decides. */
@@ -204,17 +226,17 @@ void answer_bind(const struct call *c, int number, uint64_t from, uint64_t lengt
   else if (s.is_there) answer(c, EADDRINUSE);
   /* Programs outside take commands from sockets there: git from its file system monitor. */
   else if (strstr(s.path, "/.git/")) refuse_making(c, &s, EACCES);
-  else if (strlen(s.path) >= sizeof address->sun_path) answer(c, ENAMETOOLONG);
+  else if ((one.length = name_new_address(address, &s)) == 0) answer(c, ENAMETOOLONG);
   else if ((one.fd = socket_of(c, number)) < 0) answer(c, EBADF);
   else {
     if (!is_unix_socket(one.fd)) answer(c, EINVAL);
     else if (begin_making(c, &s, CHANGE_MAKE) == 0) {
-      /* In the roots nothing moves while this call is answered, and the path has no links. */
-      strcpy(address->sun_path, s.path);
+      /* In the roots nothing moves while this call is answered. */
       use_umask(umask_of(c->tid));
-      end_making(c, &s, bind(one.fd, (struct sockaddr *)address, (socklen_t)(PATH_START + strlen(s.path) + 1)));
+      end_making(c, &s, bind(one.fd, (struct sockaddr *)address, one.length));
     }
     close(one.fd);
   }
+  if (chdir("/")) abort();
   leave_spot(&s);
 }

@@ -52,6 +52,7 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
                                              {"has_attributes", ask_attributes},
                                              {"watch", watch_changes},
                                              {"unwatch", unwatch_changes},
+                                             {"lock", lock_file},
                                              {"exit", exit_now},
                                              {"die", die}};
   return with_functions(env, exports, functions, sizeof functions / sizeof *functions);

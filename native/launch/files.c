@@ -7,14 +7,17 @@
  *   watch(watches, folder)             watches an open folder with an instance of inotify; -1 for `watches`
  *                                      creates one. The watch, or the instance; a negative errno on failure
  *   unwatch(watches, watch)            ends a watch
- *   times(path, seconds, nanoseconds)  sets the mtime of a file, or of a link itself; 0, or an errno
+ *   lock(fd)                           locks an open file for this opening of it, without waiting; 0, or an
+ * errno times(path, seconds, nanoseconds)  sets the mtime of a file, or of a link itself; 0, or an errno
  */
 #define _GNU_SOURCE
+#include "../addon.h"
 #include "../attributes.h"
 #include "launch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
@@ -77,6 +80,17 @@ napi_value unwatch_changes(napi_env env, napi_callback_info info) {
   }
   inotify_rm_watch((int)watches, (int)number); /* already gone: the same result */
   return NULL;
+}
+
+napi_value lock_file(napi_env env, napi_callback_info info) {
+  double fd;
+  napi_value result;
+  if (!takes_number(env, info, &fd)) {
+    napi_throw_error(env, NULL, "cordon-launch: lock takes an open file");
+    return NULL;
+  }
+  napi_create_int32(env, flock((int)fd, LOCK_EX | LOCK_NB) ? errno : 0, &result);
+  return result;
 }
 
 napi_value ask_attributes(napi_env env, napi_callback_info info) {

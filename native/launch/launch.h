@@ -16,4 +16,5 @@ napi_value give_attributes(napi_env env, napi_callback_info info);
 napi_value ask_attributes(napi_env env, napi_callback_info info);
 napi_value watch_changes(napi_env env, napi_callback_info info);
 napi_value unwatch_changes(napi_env env, napi_callback_info info);
+napi_value lock_file(napi_env env, napi_callback_info info);
 #endif

@@ -152,7 +152,7 @@ export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValu
       repositoryformatversion logallrefupdates autocrlf eol safecrlf abbrev compression
       loosecompression bigfilethreshold untrackedcache checkstat createobject packedgitlimit
       packedgitwindowsize deltabasecachelimit packedrefstimeout filesreflocktimeout fsync
-      fsyncmethod hidedotfiles checkroundtripencoding`),
+      fsyncmethod hidedotfiles checkroundtripencoding notesref`),
   ),
   ...keys('text', 'core', ['whitespace', 'commentchar', 'commentstring']),
   ['core.worktree', 'worktree'],
@@ -278,9 +278,13 @@ export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValu
     'pack',
     words(`
       threads window windowmemory depth compression indexversion packsizelimit usebitmaps
-      usesparse writebitmaphashcache writereverseindex allowpackreuse deltacachesize`),
+      usesparse writebitmaphashcache writebitmaplookuptable writereverseindex allowpackreuse
+      deltacachesize`),
   ),
   ['repack.*', 'word'],
+  ['commitgraph.*', 'word'],
+  ['splitindex.*', 'word'],
+  ['protocol.version', 'word'],
   ['fsck.*', 'word'],
   ['fsck.skiplist', 'inside'],
   ['versionsort.*', 'text'],

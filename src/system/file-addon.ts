@@ -1,4 +1,4 @@
-/** File operations that Node lacks: nanosecond times, attributes, immediate events. */
+/** File operations that Node lacks: nanosecond times, attributes, locks, immediate events. */
 
 import { closeSync, lutimesSync, readSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ interface FileAddon {
   has_attributes(path: Buffer): number
   watch(watches: number, folder: number): number
   unwatch(watches: number, watch: number): void
+  lock(fd: number): number
 }
 
 let addon: FileAddon | null | undefined
@@ -52,6 +53,17 @@ export function copyAttributes(from: Buffer, to: Buffer): void {
   addon ??= loadAddon()
   const errno = addon?.attributes(ended(from), ended(to)) ?? 0
   if (errno !== 0) throw Object.assign(new Error('attributes'), { code: 'ATTRIBUTES', errno })
+}
+
+/** Whether the kernel's locks can be used. */
+export function canLock(): boolean {
+  addon ??= loadAddon()
+  return addon !== null
+}
+
+/** Locks an open file until it is closed or the process ends. False if another opening has the lock. */
+export function tryLock(fd: number): boolean {
+  return canLock() && addon!.lock(fd) === 0
 }
 
 /** Events of watched folders. */

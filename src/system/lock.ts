@@ -1,20 +1,39 @@
 /** A lock between processes that a killed process releases. */
 
-import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { errorCode, Fault, unwritable } from './fault.ts'
+import { canLock, tryLock } from './file-addon.ts'
 import { uniqueName, writeMade } from './made-file.ts'
 import { isSameProcess, startOf } from './processes.ts'
 import { makeDirectories } from './state.ts'
 import { monotonicMs } from './timing.ts'
 
+export interface LockOptions {
+  readonly timeoutMs?: number
+  /** As where the addon cannot be loaded. */
+  readonly byFiles?: boolean
+}
+
 /**
- * A lock is a directory of generations: `N.lock` names the holder of generation N, `N.free`
- * releases it. The next holder creates N + 1, which only one process can. INVARIANT: names are only
- * removed below the highest generation, so a process that created a name and sees none above it is
+ * A lock is a directory. The kernel locks it; without the addon its files do, in generations: `N.lock` names the holder of
+ * generation N, `N.free` releases it. The next holder creates N + 1, which only one process can.
+ * INVARIANT: names are only removed below the highest generation, so a process that created a name and sees none above it is
  * the only holder. A stale holder is passed over, never removed: removal is where such locks fail.
+ * INVARIANT: who has one of the two then looks for the other, so that both ways exclude each other.
  */
-export function withLock<T>(directory: string, work: () => T, options: { readonly timeoutMs?: number } = {}): T {
+export function withLock<T>(directory: string, work: () => T, options: LockOptions = {}): T {
   const release = holdLock(directory, options)
   try {
     return work()
@@ -24,19 +43,74 @@ export function withLock<T>(directory: string, work: () => T, options: { readonl
 }
 
 /** Holds the lock until the returned function is called or the process ends. */
-export function holdLock(directory: string, options: { readonly timeoutMs?: number } = {}): () => void {
-  return acquire(directory, options.timeoutMs ?? 10_000)
+export function holdLock(directory: string, options: LockOptions = {}): () => void {
+  makeDirectories(directory)
+  const wait = waiter(directory, options.timeoutMs ?? 10_000)
+  if (canLock() && !options.byFiles) return lockInKernel(directory, wait)
+  const release = lockByFiles(directory, wait)
+  try {
+    while (kernelHolder(directory) !== null) wait()
+  } catch (error) {
+    release()
+    throw error
+  }
+  return release
 }
 
 /** Whether a live process holds the lock. */
 export function isLockHeld(directory: string): boolean {
   try {
-    const current = generations(directory).at(-1)
-    return current !== undefined && !current.free && !isStale(join(directory, `${current.number}.lock`))
+    return kernelHolder(directory) !== null || isHeldByFiles(directory)
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false
     throw error
   }
+}
+
+function isHeldByFiles(directory: string): boolean {
+  const current = generations(directory).at(-1)
+  return current !== undefined && !current.free && !isStale(join(directory, `${current.number}.lock`))
+}
+
+/** Waits ever longer; throws when the time is up. */
+function waiter(directory: string, timeoutMs: number): () => void {
+  const deadline = monotonicMs() + timeoutMs
+  let pause = FIRST_PAUSE_MS
+  return () => {
+    if (monotonicMs() > deadline) throw busy(directory)
+    sleep(pause)
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+  }
+}
+
+function lockInKernel(directory: string, wait: () => void): () => void {
+  for (;;) {
+    const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
+    try {
+      // A directory that was replaced meanwhile locks nothing.
+      if (tryLock(fd) && fstatSync(fd).ino === statSync(directory).ino && !isHeldByFiles(directory)) return once(fd)
+    } catch (error) {
+      closeSync(fd)
+      throw error
+    }
+    closeSync(fd)
+    wait()
+  }
+}
+
+function once(fd: number): () => void {
+  let open = true
+  return () => {
+    if (open) closeSync(fd)
+    open = false
+  }
+}
+
+/** The process whose kernel lock it is, or null. */
+function kernelHolder(directory: string): string | null {
+  const { ino } = statSync(directory)
+  const locks = readFileSync('/proc/locks', 'latin1')
+  return new RegExp(`FLOCK +\\S+ +\\S+ +(-?\\d+) \\S+:${ino} `).exec(locks)?.[1] ?? null
 }
 
 const FIRST_PAUSE_MS = 1
@@ -46,8 +120,7 @@ const REAP_EVERY = 16
 /** How long to wait for a holder that cannot be checked, such as one in another container. */
 const UNKNOWN_HOLDER_MS = 30_000
 
-function acquire(directory: string, timeoutMs: number): () => void {
-  makeDirectories(directory)
+function lockByFiles(directory: string, wait: () => void): () => void {
   const own = join(directory, `.${process.pid}.${uniqueName()}`)
   try {
     writeMade(own, JSON.stringify(describeOwner()), { flag: 'wx' })
@@ -55,19 +128,14 @@ function acquire(directory: string, timeoutMs: number): () => void {
     unlinkQuietly(own)
     throw unwritable(own, error)
   }
-  const deadline = monotonicMs() + timeoutMs
-  let pause = FIRST_PAUSE_MS
   try {
     for (;;) {
-      const before = generations(directory)
-      const current = before.at(-1)
+      const current = generations(directory).at(-1)
       if (current === undefined || current.free || isStale(join(directory, `${current.number}.lock`))) {
         const taken = take(directory, own, (current?.number ?? 0) + 1)
         if (taken !== null) return taken
       }
-      if (monotonicMs() > deadline) throw busy(directory, current?.number ?? 0)
-      sleep(pause)
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+      wait()
     }
   } finally {
     unlinkQuietly(own)
@@ -131,6 +199,8 @@ interface Owner {
   readonly pids: string | null
 }
 
+const ownerOf = (lock: string): Owner => JSON.parse(readFileSync(lock, 'utf8')) as Owner
+
 let self: Owner | null = null
 
 /** Cached: asking the kernel takes as long as writing a line. */
@@ -142,7 +212,7 @@ function describeOwner(): Owner {
 function isStale(lock: string): boolean {
   let owner: Owner
   try {
-    owner = JSON.parse(readFileSync(lock, 'utf8')) as Owner
+    owner = ownerOf(lock)
   } catch (error) {
     // Gone: passed over. Unreadable: not ours, and passed over once old.
     return errorCode(error) === 'ENOENT' || isOld(lock)
@@ -191,10 +261,12 @@ function unlinkQuietly(path: string): void {
   }
 }
 
-function busy(directory: string, generation: number): Fault {
+function busy(directory: string): Fault {
   let holder = 'another process'
   try {
-    holder = `process ${(JSON.parse(readFileSync(join(directory, `${generation}.lock`), 'utf8')) as Owner).pid}`
+    const last = generations(directory).findLast(({ free }) => !free)?.number
+    const pid = last === undefined ? kernelHolder(directory) : ownerOf(join(directory, `${last}.lock`)).pid
+    if (pid !== null) holder = `process ${pid}`
   } catch {
     // Just released.
   }

@@ -119,6 +119,7 @@ const question = (tool: string): FleetQuestion => ({
     subject: 'git push',
     input: { command: 'git push' },
     call: `${tool} git push`,
+    once: '',
     facts: null,
     worst: { bound: 'unbounded', hosts: [], labels: [], text: 'anything' },
     decision: { reason: { code: 'x', message: 'it reaches out' }, rules: [] } as never,

@@ -11,7 +11,7 @@ import { createCordon } from '../../src/session/cordon.ts'
 import { parseArguments } from '../../src/surfaces/cli/arguments.ts'
 import { run as runCheck } from '../../src/surfaces/cli/commands/policy/check.ts'
 import { run as runExplain } from '../../src/surfaces/cli/commands/policy/explain.ts'
-import { commandRow } from '../../src/surfaces/cli/usage.ts'
+import { commandRow, commands } from '../../src/surfaces/cli/start/commands.ts'
 import { answerHook, type HookAnswer } from '../../src/surfaces/hook/answer-hook.ts'
 import { findHost } from '../../src/surfaces/hook/hosts/hosts.ts'
 import { GatewayGate } from '../../src/surfaces/mcp/gateway/gate.ts'
@@ -59,7 +59,10 @@ async function openMcp(place: Place): Promise<Driver> {
       person.expect(answer)
       const params = { name: tool, arguments: input as Json, _meta: envelope() }
       const asked = client.peer.request('tools/call', params, new AbortController().signal)
-      const result = (await asked.catch((error: Error) => ({ content: [{ text: error.message }] }))) as Json
+      const result = (await asked.catch(({ message }: Error) => ({
+        content: [{ text: message }],
+        structuredContent: { status: 'refused' },
+      }))) as Json
       const text = (result.content as { text: string }[]).map((part) => part.text).join('\n')
       return person.outcome(String((result.structuredContent as Json | undefined)?.status), text)
     },
@@ -153,8 +156,9 @@ async function openCheck(place: Place): Promise<Driver> {
     }
     const terminal = { out: into('out'), err: into('err'), color: false, width: 80 }
     const argv = ['--json', '--tool', tool, '--input', JSON.stringify(input)]
-    const args = parseArguments(commandRow('check')!, argv)
-    await place.as(() => run({ terminal, bare: terminal, argv, args }))
+    const row = commandRow('check')!
+    const args = parseArguments(row, argv)
+    await place.as(() => run({ terminal, bare: terminal, argv, args, row, commands }))
     if (said.out === '') throw new Error(said.err)
     return JSON.parse(said.out) as Json
   }
@@ -208,6 +212,7 @@ async function openGateway(place: Place): Promise<Driver> {
     share: <Inner>(inner: Inner) => inner,
     wait: async () => {},
     fleet: async () => null,
+    taken: () => null,
     keep: () => 'no one is there',
   }
   const gate = new GatewayGate({ judge, recorder, elsewhere })

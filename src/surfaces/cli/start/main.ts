@@ -4,63 +4,9 @@ import { Fault, faultExit, messageOf } from '../../../system/fault.ts'
 import { version } from '../../../system/version.ts'
 import { redacted, redactedTerminal } from '../../terminal/redacted-terminal.ts'
 import { paint, processTerminal, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
-import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from '../usage.ts'
+import { type CommandContext, EXIT, ownWords, UsageError } from '../usage.ts'
+import { commandRow, commands } from './commands.ts'
 import { crashCode } from './crash-code.ts'
-
-type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | number }>
-
-/** An explicit list with lazy imports, because start-up counts. */
-const LOADERS: Readonly<Record<string, Load>> = {
-  check: () => import('../commands/policy/check.ts'),
-  explain: () => import('../commands/policy/explain.ts'),
-  status: () => import('../commands/machine/status.ts'),
-  try: () => import('../commands/run/try.ts'),
-  init: () => import('../commands/policy/init.ts'),
-  policy: () => import('../commands/policy/policy.ts'),
-  run: () => import('../commands/run/run.ts'),
-  shell: () => import('../commands/run/shell.ts'),
-  add: () => import('../commands/policy/add.ts'),
-  learn: () => import('../commands/policy/learn.ts'),
-  sign: () => import('../commands/policy/sign.ts'),
-  verify: () => import('../commands/policy/verify.ts'),
-  tools: () => import('../commands/policy/tools.ts'),
-  skills: () => import('../commands/policy/skills.ts'),
-  keys: () => import('../commands/machine/keys.ts'),
-  secrets: () => import('../commands/machine/secrets.ts'),
-  audit: () => import('../commands/run/audit.ts'),
-  log: () => import('../commands/run/log.ts'),
-  grants: () => import('../commands/policy/grants.ts'),
-  quarantine: () => import('../commands/run/quarantine.ts'),
-  redact: () => import('../commands/policy/redact.ts'),
-  scan: () => import('../commands/policy/scan.ts'),
-  doctor: () => import('../commands/machine/doctor.ts'),
-  undo: () => import('../commands/run/undo.ts'),
-  bundles: () => import('../commands/policy/bundles.ts'),
-  hook: () => import('../commands/machine/hook.ts'),
-  install: () => import('../commands/machine/install.ts'),
-  review: () => import('../commands/policy/review.ts'),
-  approvals: () => import('../commands/run/approvals.ts'),
-  ui: () => import('../commands/agents/ui.ts'),
-  import: () => import('../commands/policy/import.ts'),
-  mcp: () => import('../commands/agents/mcp.ts'),
-  chat: () => import('../commands/agents/chat.ts'),
-  agent: () => import('../commands/agents/agent.ts'),
-  fleet: () => import('../commands/agents/fleet.ts'),
-  login: () => import('../commands/agents/login.ts'),
-  acp: () => import('../commands/agents/acp.ts'),
-  setup: () => import('../commands/machine/setup.ts'),
-  uninstall: () => import('../commands/machine/uninstall.ts'),
-  resident: () => import('../commands/machine/resident.ts'),
-  completions: () => import('./completions.ts'),
-}
-
-/**
- * Output that is not masked: programs read it exactly (hook answers, manifests, keys, an agent's terminal), or it was
- * masked before (record, `redact`).
- */
-const VERBATIM: ReadonlySet<string> = new Set(
-  'hook init import completions keys chat acp mcp redact audit log'.split(' '),
-)
 
 /** Runs the CLI with these arguments and returns the exit code. */
 export async function main(
@@ -71,7 +17,7 @@ export async function main(
   // Without a command, show the project's status.
   const [given, ...rest] = argv[0] === '--json' ? ['status', ...argv] : argv
   const name = given ?? 'status'
-  const terminal = redactedTerminal(bare, VERBATIM.has(name))
+  const terminal = redactedTerminal(bare, commandRow(name)?.verbatim === true)
   if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
     terminal.out(rest.includes('--json') ? `${JSON.stringify({ version })}\n` : `cordon ${version}\n`)
     return EXIT.ok
@@ -90,31 +36,26 @@ export async function main(
     return EXIT.ok
   }
   const row = commandRow(name)
-  const load = row ? LOADERS[name] : undefined
-  if (!row || !load) return unknownCommand(terminal, name, rest.includes('--json'))
+  if (!row) return unknownCommand(terminal, name, rest.includes('--json'))
   const own = ownWords(row, rest)
-  if (own.some((word) => word === '--help' || word === '-h')) {
-    const { help } = await import('./help.ts')
-    terminal.out(help(terminal, name))
-    return EXIT.ok
-  }
+  if (own.some((word) => word === '--help' || word === '-h'))
+    return main(['help', name, ...own.filter((word) => word === '--json')], bare)
   try {
-    const [command, { parseArguments }] = await Promise.all([load(), import('../arguments.ts')])
+    const [command, { parseArguments }] = await Promise.all([row.load(), import('../arguments.ts')])
     const ends = { ...(endBy && { endBy }), ...(untouched && { untouched }) }
-    const wraps = own.includes('--json') && row.flags.some((flag) => flag.name === '--json' && flag.wraps)
-    const printed: string[] = []
-    const gathers = { ...terminal, out: (text: string) => void printed.push(text) }
+    const wraps = row.flags.some((flag) => flag.name === '--json' && flag.wraps)
+    const json = own.includes('--json') ? jsonTerminal(terminal, wraps) : null
     const exit = await command.run({
-      ...{ terminal: wraps ? gathers : terminal, argv: rest, bare, ...ends },
+      ...{ terminal: json?.terminal ?? terminal, argv: rest, bare, row, commands, ...ends },
       get args() {
         return parseArguments(row, rest)
       },
     })
-    if (wraps) terminal.out(`${JSON.stringify({ ok: exit === EXIT.ok, exit, output: printed.join('') })}\n`)
+    json?.end(exit)
     if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
     return exit
   } catch (error) {
-    const json = own.includes('--json')
+    const json = own.some((word) => word === '--json' || word.startsWith('--json='))
     if (error instanceof UsageError) {
       const remedy = `cordon ${name} --help shows how.`
       return complain(terminal, { message: error.message, remedy, code: 'usage' }, EXIT.usage, json)
@@ -127,6 +68,42 @@ export async function main(
     }
     return complain(terminal, error, exit, json)
   }
+}
+
+/** A terminal on which all is JSON: texts of a command without fields are gathered until it ends. */
+function jsonTerminal(terminal: Terminal, wraps: boolean): { terminal: Terminal; end: (exit: number) => void } {
+  const texts: string[] = []
+  const errors: string[] = []
+  let passes: boolean | null = wraps ? false : null
+  const out = (text: string): void => {
+    passes ??= isJson(text)
+    if (passes) terminal.out(text)
+    else texts.push(text)
+  }
+  const err = (text: string): void => {
+    errors.push(text)
+    terminal.err(text)
+  }
+  const end = (exit: number): void => {
+    if (passes) return
+    const [, code = 'failed'] = /\[([\w-]+)\]\n/.exec(errors.join('')) ?? []
+    const failed = passes === null && exit !== EXIT.ok
+    if (failed) terminal.out(`${JSON.stringify({ error: errors.join('').trim(), code, remedy: null })}\n`)
+    else if (passes === false)
+      terminal.out(`${JSON.stringify({ ok: exit === EXIT.ok, exit, output: texts.join('') })}\n`)
+  }
+  return { terminal: { ...terminal, out, err }, end }
+}
+
+function isJson(text: string): boolean {
+  const parses = (one: string): boolean => {
+    try {
+      return JSON.parse(one) !== undefined
+    } catch {
+      return false
+    }
+  }
+  return parses(text) || text.trimEnd().split('\n').every(parses)
 }
 
 async function unknownCommand(terminal: Terminal, name: string, json: boolean): Promise<number> {
