@@ -44,6 +44,7 @@ export async function run({ terminal, args, bare }: CommandContext): Promise<num
 
 async function status(terminal: Terminal, args: Arguments, machine: Machine): Promise<number> {
   const view = fleetView(machine, Date.now())
+  const { ownOverview } = await import('../../../../organisation/overview.ts')
   const overview = view && (await ownOverview(machine))
   if (args.flags.json) terminal.out(`${JSON.stringify(view && { ...view, overview })}\n`)
   if (view === null) {
@@ -71,15 +72,6 @@ async function status(terminal: Terminal, args: Arguments, machine: Machine): Pr
     if (overview !== null) describeOverview(terminal, overview)
   }
   return view.problem === null && !view.policy?.expired ? EXIT.ok : EXIT.failed
-}
-
-/** The overview of the fleet that this user runs; null if they run none. */
-async function ownOverview(machine: Machine): Promise<FleetOverview | string | null> {
-  const { runsFleet, openTeam } = await import('../../../../organisation/team.ts')
-  if (!runsFleet(machine)) return null
-  const { tryOverview } = await import('../../../../organisation/overview.ts')
-  const team = openTeam(machine)
-  return onBus(team.settings, machine, (bus) => tryOverview(team, machine, bus))
 }
 
 const SHOWN = 20
