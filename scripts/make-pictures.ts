@@ -1,7 +1,7 @@
 /** Makes the pictures of docs/guides/ui.md: each view of the page, with a session that works in a throw-away project. */
 
 import { mkdirSync } from 'node:fs'
-import { openBrowser, openPageWorld, openTab } from '../test/contract/page/page-world.ts'
+import { openBrowser, openPageWorld, openTab, writeDays } from '../test/contract/page/page-world.ts'
 
 const MANIFEST = `schema_version = 1
 
@@ -15,7 +15,8 @@ arguments = true
 command_tools = ["git", "npm"]
 
 [capabilities.allow.commands]
-patterns = ["ls:*", "cat:*"]
+patterns = ["ls:*", "cat:*", "npm test", { command = "npm ci", domains = ["registry.npmjs.example"] }]
+default_domains = ["github.com", "pypi.example"]
 
 [capabilities.deny.commands]
 patterns = ["git push --force:*"]
@@ -34,8 +35,10 @@ try {
   await session.call('bash', { command: 'ls -la' })
   await session.call('bash', { command: 'git push --force origin main' })
   await session.call('read', { path: '/etc/shadow' })
+  await session.call('bash', { command: 'ls' })
+  writeDays(world)
   const { page } = await openTab(browser, world.server.link)
-  await page.setViewportSize({ width: 900, height: 560 })
+  await page.setViewportSize({ width: 1000, height: 640 })
   const waiting = new AbortController()
   const asked = session.call(
     'bash',
@@ -43,16 +46,18 @@ try {
     { signal: waiting.signal },
   )
   await page.locator('article.ask').waitFor()
-  for (const view of ['now', 'record', 'policy', 'timeline', 'health']) {
+  await page.locator('article.ask button:enabled').first().waitFor()
+  for (const view of ['now', 'today', 'record', 'policy', 'timeline', 'health']) {
     await page.click(`nav a[href="#/${view}"]`)
-    await page.getByText('Looking …').waitFor({ state: 'hidden' })
-    if (view === 'policy') {
-      await page.getByLabel('A command, as an agent would write it').fill('git status && git push --force')
-      await page.getByRole('button', { name: 'Explain' }).click()
-      await page.locator('.tree').first().waitFor()
-    }
+    await page.locator(`main.view-${view}`).waitFor()
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+    if (view === 'policy') await page.locator('.used, .unused').first().waitFor()
     await page.screenshot({ path: `docs/pictures/${view}.png` })
   }
+  await page.goto(`${new URL(world.server.link).origin}/#/record?text=notes.txt`)
+  await page.locator('.row', { hasText: 'changed' }).first().click()
+  await page.locator('dialog .plus').first().waitFor()
+  await page.screenshot({ path: 'docs/pictures/opened.png' })
   waiting.abort()
   await asked
 } finally {

@@ -36,7 +36,7 @@ interface GuardCase {
 }
 
 interface Grant {
-  readonly kind: 'command' | 'host' | 'directory' | 'read' | 'write'
+  readonly kind: 'command' | 'host' | 'directory' | 'read' | 'write' | 'flow'
   readonly value: string
 }
 
@@ -144,12 +144,19 @@ async function replay(
   groupOf: (row: NoiseCase) => string,
 ): Promise<{ asks: Asked[]; denials: Asked[] }> {
   const granted = new Map<string, Grant[]>()
+  /** By project: data lies in its files. */
+  const labels = new Map<string, Record<string, string>>()
   const [asks, denials]: [Asked[], Asked[]] = [[], []]
   for (const row of cases) {
     const group = groupOf(row)
     const grants = granted.get(group) ?? []
     const root = rootOf(row)
-    const answer = await judge({ id: row.id, command: row.command, root, cwd: startOf(row, root) }, homeOf(row), grants)
+    const known = labels.get(row.source) ?? {}
+    const line = { id: row.id, command: row.command, root, cwd: startOf(row, root), labels: known }
+    const answer = await judge(line, homeOf(row), grants)
+    for (const { label, source } of (answer.labels ?? []) as { label: string; source: string }[])
+      known[label] ??= source
+    labels.set(row.source, known)
     const reason = answer.reason as { code: string; message: string } | undefined
     if (answer.decision === 'allow' || reason === undefined) continue
     const offers = (answer.suggestions ?? []) as { grants: Grant[] }[]
@@ -239,6 +246,7 @@ interface Line {
   readonly command: string
   readonly root: string
   readonly cwd?: string
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 async function judge({ id, command, ...place }: Line, home: string, grants: readonly Grant[]) {
@@ -254,6 +262,7 @@ async function judge({ id, command, ...place }: Line, home: string, grants: read
     default_domains: of('host'),
   }
   allow.read = { ...allow.read, paths: [...(allow.read?.paths ?? []), ...of('read', 'write')] }
+  Object.assign(manifest, { flows: Object.fromEntries(of('flow').map((flow) => [flow, 'allow'])) })
   if (of('write').length > 0) allow.write = { paths: ['**', ...of('write')] }
   const undo = values.undo === true ? { undo: true } : {}
   const checker = checkers.get(home) ?? new BatchChecker({ ...thisMachine(), home }, machineFiles, { kind: 'project' })

@@ -137,7 +137,7 @@ export const SUITES: readonly Suite[] = [
   },
   {
     name: 'agents',
-    what: 'real agents through Cordon with a scripted model: [AGENT…] [--control] [--row=ROW…] [--as-user]',
+    what: 'real agents through Cordon with a scripted model: [AGENT…] [--control] [--row=ROW…] [--as-user]; --latest [--record] reports what today’s versions have that Cordon does not know',
     needs: 'a registry',
     setUp: 'build',
     command: ['node', 'scripts/test-agents.ts'],

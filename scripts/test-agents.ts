@@ -3,6 +3,10 @@
  * counts is what is on disk and on the wire afterwards, not the hook's word.
  *
  *   npm test -- agents [AGENT…] [--control | --bare-only] [--row=ROW…] [--as-user] [--jobs=N] [--afresh] [--page=FILE]
+ *   npm test -- agents --latest [AGENT…] [--record] [--row=ROW…]
+ *
+ * `--latest` takes today's versions instead, reports every tool, flag, event and file that test/agents/catalogue.json does not
+ * have, and drives them through the ten attempts, headless and at a terminal; `--record` writes that file.
  *
  * What came of each session is kept in the ignored cache: a run that is stopped goes on with what is missing or failed, and `--page` makes
  * docs/agents/tried.md of it; `--afresh` begins again.
@@ -11,11 +15,13 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ATTEMPTS } from '../test/agents/attempts.ts'
+import { reportNewest } from '../test/agents/catalogue.ts'
 import { driveRow, runMatrix, unexplained } from '../test/agents/matrix.ts'
 import { runMcp } from '../test/agents/mcp.ts'
 import { installMcp } from '../test/agents/mcp-install.ts'
 import { ownAgent } from '../test/agents/own-agent.ts'
 import { cache, cordon } from '../test/agents/program.ts'
+import { AT_TERMINAL } from '../test/agents/scenario-screen.ts'
 import { asNobody } from '../test/agents/session.ts'
 import { pageOf, recordedTrials } from '../test/agents/tried.ts'
 
@@ -23,7 +29,9 @@ const words = process.argv.slice(2)
 const wanted = words.filter((word) => !word.startsWith('--'))
 const flagOf = (flag: string): string | undefined =>
   words.find((word) => word.startsWith(`${flag}=`))?.slice(flag.length + 1)
-const rows = words.filter((word) => word.startsWith('--row=')).map((word) => word.slice('--row='.length))
+const isNewest = words.includes('--latest')
+const named = words.filter((word) => word.startsWith('--row=')).map((word) => word.slice('--row='.length))
+const rows = named.length === 0 && isNewest ? [ATTEMPTS.row, AT_TERMINAL.row] : named
 /** The agents alone, without MCP clients and Cordon's own agent. */
 const matrixAlone = words.includes('--matrix') || rows.length > 0
 const isWanted = (name: string): boolean => wanted.includes(name) || (wanted.length === 0 && !matrixAlone && !asNobody)
@@ -50,6 +58,7 @@ if (isWanted(ownAgent.name)) {
   if (problems.length > 0) failed++
   say(`cordon chat, without a hook: ${problems.length === 0 ? 'as it should be' : problems.join('; ')}`)
 }
+if (isNewest) failed += await reportNewest(wanted, words.includes('--record'), say)
 const others = wanted.filter((name) => name !== 'mcp' && name !== ownAgent.name)
 if (wanted.length === 0 || others.length > 0) {
   const jobs = Number(flagOf('--jobs') ?? 1)

@@ -43,20 +43,30 @@ export interface Question {
   readonly facts: ShellFacts | null
   readonly places: GrantPlaces
   readonly where?: string
+  /** The places that a yes opens, with their current link targets. */
+  readonly opens?: readonly string[]
+  /** The agent's own reason. */
+  readonly said?: string
   /** What can be saved, where the decision does not say it. */
   readonly suggestions?: readonly Suggestion[]
 }
 
 /** The request for every surface. A part about a missing file is left out if another asks. */
 export function requestOf(question: Question): ApprovalRequest {
-  const { tool, subject, input, decision, facts, places, where } = question
+  const { tool, subject, input, decision, facts, places, where, opens = [], said } = question
   const asks = decision.segments.filter((part) => part.decision === 'ask')
   const real = asks.filter((part) => namesSomething(part, facts, places))
+  const call = callHash(places.root, where ?? null, tool, input)
+  // Links may lead elsewhere by the next try.
+  const target = (part: PartDecision) => (PATHS.has(part.kind) ? pathOfPart(part, facts, places.resolve) : null)
+  const why = asks.map((part) => [part.kind, part.text, part.reason.code, target(part)])
   return {
     tool,
     subject,
     input,
-    call: callHash(places.root, where ?? null, tool, input),
+    call,
+    once: hash('sha256', JSON.stringify([call, opens, why])),
+    ...(said !== undefined && { said }),
     facts,
     ...(where !== undefined && { where }),
     decision,
@@ -65,6 +75,8 @@ export function requestOf(question: Question): ApprovalRequest {
     suggestions: question.suggestions ?? suggestGrants(decision, facts, places, input),
   }
 }
+
+const PATHS: ReadonlySet<PartDecision['kind']> = new Set(['read', 'write', 'list'])
 
 /** The hash of a call, whatever the order of its fields. */
 export function callHash(root: string, where: string | null, tool: string, input: unknown): string {

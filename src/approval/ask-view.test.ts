@@ -40,6 +40,7 @@ function requestOf(
     subject,
     input,
     call: 'hash',
+    once: 'hash',
     facts: null,
     decision,
     worst,

@@ -20,6 +20,8 @@ export interface AskView {
   readonly subject: string
   /** Every input field of the call beside the subject. */
   readonly fields: readonly AskField[]
+  /** The agent's own reason, in one line. */
+  readonly said?: string
   /** How many values are masked. */
   readonly masked: number
   /** The hash of the call: an answer is for this one alone. */
@@ -129,11 +131,13 @@ export function askView(request: ApprovalRequest, show: 'masked' | 'whole' = 'ma
     ...(grant.also !== undefined && { also: grant.also.map(offer) }),
   })
   const { asks, suggestions } = request
+  const reason = request.said?.replace(/\s+/g, ' ').trim().slice(0, MAX_SAID).toWellFormed()
   return {
     tool,
     worst: sentence(request.worst.text),
     subject,
     fields,
+    ...(reason && { said: text(reason) }),
     masked: mask.count,
     call,
     where: where ?? null,
@@ -155,6 +159,14 @@ function fieldsOf({ subject, input, asks }: ApprovalRequest): { readonly name: s
     .map(([name, value]) => ({ name, text: typeof value === 'string' ? value : JSON.stringify(value, null, 1) }))
 }
 
+/** Longer reasons would push the rest of a question away. */
+const MAX_SAID = 500
+
+/** The fields that a person sees, the agent's reason first. */
+export function shownFields({ said, fields }: AskView): readonly AskField[] {
+  return said === undefined ? fields : [{ name: 'the agent says', text: said, hidden: 0 }, ...fields]
+}
+
 /** More of one field is not kept with a question. */
 const MAX_FIELD = 65_536
 
@@ -170,7 +182,7 @@ export function parseAskView(value: unknown): AskView | null {
   const view = value as Partial<AskView> | null
   if (typeof view !== 'object' || view === null) return null
   const isWhole =
-    areTexts(view.tool, view.worst, view.subject, view.call) &&
+    areTexts(view.tool, view.worst, view.subject, view.call, view.said ?? '') &&
     (view.where === null || areTexts(view.where)) &&
     areNumbers(view.masked) &&
     isListOf(view.fields, ({ name, text, hidden }) => areTexts(name, text) && areNumbers(hidden)) &&
@@ -262,8 +274,9 @@ export function hidesSome(view: AskView, fold: Fold = TEXT_FOLD): boolean {
 }
 
 /** The input fields, each with its size; one that is long has its middle folded, with a count. Without `fold` nothing is. */
-export function fieldRows({ fields, masked }: AskView, fold: Fold | null, canShow: boolean): AskRow[] {
-  const rows = fields.flatMap(({ name, text, hidden }): AskRow[] => {
+export function fieldRows(view: AskView, fold: Fold | null, canShow: boolean): AskRow[] {
+  const { masked } = view
+  const rows = shownFields(view).flatMap(({ name, text, hidden }): AskRow[] => {
     const lines = text.split('\n').length
     const size =
       lines > 1 || text.length > 80 ? ` (${count(lines, 'line')}, ${count(text.length + hidden, 'character')})` : ''

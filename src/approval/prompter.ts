@@ -14,6 +14,10 @@ export interface ApprovalRequest {
   readonly input: Readonly<Record<string, unknown>>
   /** The hash of the whole call: project, directory, tool and input. An answer counts for this call alone. */
   readonly call: string
+  /** The hash of the call, why it asks, and what a yes opens: an answer given before the next try is for this alone. */
+  readonly once: string
+  /** The agent's own reason: words of a stranger. */
+  readonly said?: string
   /** The parsed command, where the subject is one. */
   readonly facts: ShellFacts | null
   /** The directory it starts in, when that is not the project root. */

@@ -5,6 +5,8 @@ import type { Prompter } from './prompter.ts'
 /** Where the questions of one session wait for the person. */
 export interface Questions {
   readonly name: string
+  /** Several people share it: an answer is for one call of one of them. */
+  readonly isShared: boolean
   /**
    * Runs `work` when its turn comes; the turn lasts until it is done, so the next one knows what it
    * saved. Asks with the same key share one turn and its outcome; it is cancelled when all askers
@@ -38,6 +40,7 @@ export class QuestionQueue {
     const turns = new Map<string, Turn>()
     return {
       name: this.#prompter.name,
+      isShared: this.#prompter.onceOnly === true,
       take: <Outcome>(
         key: string,
         signal: AbortSignal,

@@ -179,7 +179,7 @@ function partSuggestions(part: PartDecision, facts: ShellFacts | null, places: G
   if (part.kind === 'host') return hostSuggestions(part, facts)
   if (part.reason.code === 'secret') return secretSuggestions(part, facts, places)
   if (part.kind === 'read' || part.kind === 'write' || part.kind === 'list') return pathSuggestions(part, facts, places)
-  return part.kind === 'command' && fact ? commandSuggestions(fact) : []
+  return part.kind === 'command' && fact ? commandSuggestions(fact, part.change) : []
 }
 
 /** This label to this receiver; text that steers the agent is asked about each time. */
@@ -270,14 +270,16 @@ export function hostOfPart(part: PartDecision, facts: ShellFacts | null): string
   return port === 80 || port === 443 ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-function commandSuggestions(fact: CommandFact): Suggestion[] {
+function commandSuggestions(fact: CommandFact, change: PartDecision['change'] = fact.kind?.words): Suggestion[] {
   const words: string[] = []
   for (const word of fact.argv) {
     if (word.values?.length !== 1 || word.splits) break
     words.push(word.values[0]!)
   }
   const name = words[0]
-  if (fact.kind != null) return kindSuggestions(fact.kind)
+  // Where it goes is not certain, and may be somewhere else next time.
+  if (change === null && fact.kind != null) return []
+  if (change != null) return kindSuggestions(change)
   // What forces, deletes or publishes elsewhere is asked each time.
   if (fact.effect === 'destructive' || PUBLISHES.test(fact.effectNote)) return []
   // A grant for a loss in a container would apply here as well.

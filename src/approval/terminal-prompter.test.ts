@@ -31,6 +31,7 @@ function requestOf(subject: string, more: Partial<ApprovalRequest> = {}): Approv
     subject,
     input: { command: subject },
     call: 'hash',
+    once: 'hash',
     facts: null,
     decision: { decision: 'ask', reason: part.reason, rules: part.rules, segments: [part] },
     worst: { bound: 'lost', hosts: [], labels: [], text: 'changes project files.' },

@@ -66,6 +66,8 @@ export interface EndEvent {
   readonly refused_hosts?: readonly string[]
   /** Which programs reached for a host, where that is known. */
   readonly host_programs?: Readonly<Record<string, readonly string[]>>
+  /** Bytes that went to each host that it reached, and came from it. */
+  readonly host_bytes?: Readonly<Record<string, { readonly up: number; readonly down: number }>>
   /** Attempts that the kernel or the proxy stopped. */
   readonly violations?: readonly AuditViolation[]
   /** The programs that ran, where starts are judged: the first of them, and how many more there were. */

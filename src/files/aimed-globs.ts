@@ -46,7 +46,7 @@ function aimsAtSecret(pattern: string, shape: string): boolean {
   const folded = pattern.toLowerCase()
   // `*.json` is every file of a kind, and `credentials.json` only one of them; the masks hide that one.
   if (/^\*\.\w+$/.test(folded) && !/^\*[._]\w+$|^\./.test(shape)) return false
-  if (/[^*]\*[^*]/.test(shape)) return segmentsMeet(folded, shape) && writesPart(folded, shape)
+  if (/[^*]\*[^*]|^\*[^._]/.test(shape)) return segmentsMeet(folded, shape) && writesPart(folded, shape)
   if (matchSegment(folded, exampleOf(shape))) return true
   const tail = /^\*([._])(.+)$/.exec(shape)
   if (tail === null) return segmentsMeet(folded, shape)

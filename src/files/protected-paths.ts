@@ -1,5 +1,6 @@
 /** Paths that an agent never changes, whatever was granted (F8): Cordon's own places and what runs code for the host. */
 
+import { posix } from 'node:path'
 import { matchSegment } from './glob.ts'
 import { foldName, foldPath } from './path-bytes.ts'
 import { splitPath } from './path-pattern.ts'
@@ -64,6 +65,14 @@ const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
 export function gitInternalReason(name: string): string | null {
   const folded = foldName(name)
   return GIT_INTERNALS.find(([internal]) => internal === folded)?.[1] ?? null
+}
+
+/** Paths that one call creates, with the folders above them. */
+export function comingTogether(paths: readonly string[]): ReadonlySet<string> {
+  const coming = new Set<string>()
+  for (const path of paths)
+    for (let at = path; !coming.has(at) && at !== posix.dirname(at); at = posix.dirname(at)) coming.add(at)
+  return coming
 }
 
 const MANIFEST_NAMES: readonly string[] = ['cordon.toml', 'cordon.toml.sig']

@@ -9,15 +9,25 @@ export { type SecretPlace, secretPlaces } from './secret-places.ts'
 
 /**
  * Secrets in a project: basenames, with `*` for any run of characters; a folder that is secret as a whole, with a slash behind it; a
- * name that is one in this folder alone.
+ * name that is one in this folder alone. Names of source code or of build tools' own folders are not in it.
  */
 export const secretShapes: readonly string[] = words(`
-    .env .env.* *.key *.pem *.seed *.pfx *.p12 *.p8 *.ppk *.jks *.keystore *.keytab *.kdbx id_rsa
-    id_ed25519 id_ecdsa id_dsa *_rsa *_ed25519 .npmrc .pypirc .netrc .htpasswd *.env .env_* .env-*
-    .envrc .dev.vars .pgpass .my.cnf .boto .s3cfg .dockercfg .vault-token .git-credentials
-    credentials.json kubeconfig secrets.yml secrets.yaml secrets.json secrets.toml
-    service-account*.json client_secret*.json *-firebase-adminsdk-*.json *.tfstate *.tfstate.*
-    *.tfvars *.tfvars.json .ssh/ .gnupg/ .aws/ .kube/ .docker/config.json`)
+    .env .env.* *.key *.pem *.seed *.pfx *.p12 *.p8 *.pk8 *.pkcs12 *.ppk *.jks *.jceks *.bks *.bcfks
+    *.keystore *.keytab *.kdbx *.ovpn *.kubeconfig id_rsa id_ed25519 id_ecdsa id_dsa id_ed25519_sk
+    id_ecdsa_sk *_rsa *_ed25519 .npmrc .pypirc .netrc _netrc .authinfo .htpasswd .htdigest *.env
+    .env_* .env-* .envrc .envrc.* .dotenv .dev.vars .dev.vars.* .pgpass .my.cnf .mylogin.cnf .boto
+    .s3cfg .passwd-s3fs .rclone.conf rclone.conf .dockercfg .vault-token .vault_pass* .vault-pass*
+    .ansible_vault_pass* .git-credentials .gitcredentials .terraformrc .sentryclirc
+    .databrickscfg .clasprc.json local.settings.json .secrets credentials.json credentials.tfrc.json
+    credentials.csv rootkey.csv *_accesskeys.csv kubeconfig kubeconfig.yml kubeconfig.yaml
+    kubeconfig.json secrets.yml secrets.yaml secrets.json secrets.toml service-account*.json
+    service_account*.json serviceaccount*.json *-service-account.json client_secret*.json
+    gha-creds-*.json google-credentials*.json gcp-key*.json firebase-adminsdk*.json
+    *-firebase-adminsdk-*.json *.tfstate *.tfstate.* *.tfvars *.tfvars.json secring.gpg wallet.dat
+    .bash_history .zsh_history .psql_history .mysql_history .python_history .node_repl_history .ssh/
+    .gnupg/ .aws/ .kube/ .azure/ .oci/ .password-store/ .snowsql/ .secrets/ .docker/config.json
+    .cargo/credentials .cargo/credentials.toml .gem/credentials .composer/auth.json gh/hosts.yml
+    gcloud/application_default_credentials.json gcloud/credentials.db`)
 
 /** Shapes that a basename alone can have. */
 export const basenameShapes: readonly string[] = secretShapes.filter((shape) => !shape.includes('/'))
@@ -25,24 +35,27 @@ export const basenameShapes: readonly string[] = secretShapes.filter((shape) => 
 const FOLDER_SHAPES: ReadonlyMap<string, string> = new Map(
   secretShapes.filter((shape) => shape.endsWith('/')).map((shape) => [shape.slice(0, -1), shape]),
 )
-const BELOW_SHAPES: ReadonlySet<string> = new Set(secretShapes.filter((shape) => /\/./.test(shape)))
+const BELOW_SHAPES: ReadonlyMap<string, string> = new Map(
+  secretShapes.filter((shape) => /\/./.test(shape)).map((shape) => [shape, shape]),
+)
 
 /** The shape of a name that is secret because of the folders it is in: `.ssh/`, `.docker/config.json`. */
 export function shapeBelow(folder: string, name: string): string | null {
   const folded = folder.toLowerCase()
-  const below = `${posix.basename(folded)}/${name.toLowerCase()}`
-  if (BELOW_SHAPES.has(below)) return below
+  const parent = posix.basename(folded)
+  const below = shapeOrCopied(name.toLowerCase(), (one) => BELOW_SHAPES.get(`${parent}/${one}`) ?? null)
+  if (below !== null) return below
   if (!MAYBE_BELOW.test(folded)) return null
   for (const segment of folded.split('/')) {
-    const shape = FOLDER_SHAPES.get(segment)
-    if (shape !== undefined) return shape
+    const shape = shapeOrCopied(segment, (one) => FOLDER_SHAPES.get(one) ?? null)
+    if (shape !== null) return shape
   }
   return null
 }
 
 /** Cheap to ask of every folder of a tree. */
 const MAYBE_BELOW = new RegExp(
-  `/(?:${[...FOLDER_SHAPES.keys()].map((name) => name.replaceAll('.', '\\.')).join('|')})(?:/|$)`,
+  `/(?:copy of )?(?:${[...FOLDER_SHAPES.keys()].map((name) => name.replaceAll('.', '\\.')).join('|')})(?:[/ ._~-]|$)`,
 )
 
 /** Suffixes of example files, which contain no secrets. */
@@ -52,6 +65,9 @@ const EXAMPLE = /^\.?env[._-](.*[._-])?(example|sample|template|dist|tmpl|tpl|sc
 const COPIES: readonly RegExp[] = [
   /^(.+)~$/,
   /^(.+?)[._-](?:bak|old|orig|backup|save|saved|copy|prev)\d*$/,
+  /^(.+?) (?:copy(?: \d+)?|\((?:copy(?: \d+)?|\d+)\))$/,
+  /^copy of (.+)$/,
+  /^(.+?)(?:[._-]\d{6,}|\s+)$/,
   /^#(.+)#$/,
   /^\.(.+)\.sw[a-p]$/,
 ]
@@ -98,7 +114,7 @@ export function compileShapes(denied: readonly string[] = []): ShapeOf {
     const name = basename.toLowerCase()
     const shape = shapeOf(name)
     if (shape !== null) return name.includes('env') && EXAMPLE.test(name) && !denied.includes(shape) ? null : shape
-    return MAYBE_COPY.test(name) ? copiedShape(name, shapeOf) : null
+    return copiedShape(name, shapeOf)
   }
 }
 
@@ -108,9 +124,12 @@ function longestPart(glob: string): string {
 }
 
 /** Cheap to ask of every name of a tree. */
-const MAYBE_COPY = /~$|#$|\.sw[a-p]$|(?:bak|old|orig|backup|saved?|copy|prev)\d*$/
+const MAYBE_COPY = /~$|#$|\.sw[a-p]$|(?:bak|old|orig|backup|saved?|copy|prev)\d*$|\)$|\s$|\d{6}$| copy \d+$|^copy of /
+
+const shapeOrCopied = (name: string, shapeOf: ShapeOf): string | null => shapeOf(name) ?? copiedShape(name, shapeOf)
 
 function copiedShape(name: string, shapeOf: ShapeOf): string | null {
+  if (!MAYBE_COPY.test(name)) return null
   for (const copy of COPIES) {
     const original = copy.exec(name)?.[1]
     const shape = original === undefined ? null : shapeOf(original)

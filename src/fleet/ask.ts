@@ -6,8 +6,17 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isSignedBy, type PublicKey, type SigningKey } from '../system/keys/signing-key.ts'
 import { type Approver, type Bundle, isFor } from './bundle.ts'
-import { type Certificate, type Enrolment, verifyCertificate } from './identity.ts'
-import type { FleetSettings } from './settings.ts'
+import {
+  type Certificate,
+  type Enrolment,
+  type FleetTeam,
+  type MachineText,
+  machineMessage,
+  parseObject,
+  signMachineText,
+  verifyMachineText,
+} from './identity.ts'
+import { type Person, signedIn } from './people.ts'
 
 export interface FleetAsk {
   readonly fleet: string
@@ -27,12 +36,8 @@ export interface FleetAsk {
   readonly deadline: string
 }
 
-/** An ask as sent: signed by the machine, with its certificate. */
-export interface SignedAsk {
-  readonly payload: string
-  readonly signature: string
-  readonly certificate: Certificate
-}
+/** An ask as sent. */
+export type SignedAsk = MachineText
 
 interface FleetAnswer {
   readonly fleet: string
@@ -57,16 +62,12 @@ type Settlement =
 /** A machine's clock may be a little behind that of the process that answers. */
 const SKEW_MS = 5 * 60_000
 
-function askMessage(payload: string): string {
-  return `cordon-fleet-ask-v2\0${payload}`
-}
-
 function answerMessage(payload: string): string {
   return `cordon-fleet-answer-v1\0${payload}`
 }
 
 export function askHash(payload: string): string {
-  return createHash('sha256').update(askMessage(payload)).digest('hex')
+  return createHash('sha256').update(machineMessage('ask-v2', payload)).digest('hex')
 }
 
 /** A name for an ask; its beginning shows, without reading the ask, when it has expired. */
@@ -82,31 +83,26 @@ export function mayBeOpen(id: string, now: number): boolean {
 }
 
 export function signAsk(ask: FleetAsk, key: SigningKey, certificate: Certificate): SignedAsk {
-  const payload = JSON.stringify(ask)
-  return { payload, signature: key.sign(askMessage(payload)), certificate }
+  return signMachineText('ask-v2', ask, key, certificate)
 }
 
 /** The ask in a text from the servers, with the machine that asks; null unless that machine is enrolled and signed it. */
 export function verifyAsk(
   text: string,
-  settings: Pick<FleetSettings, 'fleet' | 'keys'>,
+  team: FleetTeam,
   revoked: readonly PublicKey[],
 ): { readonly ask: FleetAsk; readonly signed: SignedAsk; readonly enrolment: Enrolment } | null {
-  const signed = parse<SignedAsk>(text)
-  if (typeof signed?.payload !== 'string' || typeof signed.signature !== 'string') return null
-  const enrolment = verifyCertificate(signed.certificate, settings, revoked)
-  if (enrolment === null || !isSignedBy(enrolment.machine, askMessage(signed.payload), signed.signature)) return null
-  const ask = parse<FleetAsk>(signed.payload)
-  if (!isAsk(ask) || ask.fleet !== settings.fleet || ask.machine !== enrolment.machine) return null
+  const found = verifyMachineText<FleetAsk>('ask-v2', text, team, revoked)
+  if (found === null || !isAsk(found.value)) return null
+  const { value: ask, signed, enrolment } = found
   return { ask, signed, enrolment }
 }
 
 const ASK_TEXTS = ['fleet', 'id', 'machine', 'tool', 'subject', 'why', 'call', 'project', 'asked', 'deadline'] as const
 
 /** The name is part of the subject of its answers. */
-function isAsk(value: FleetAsk | null): value is FleetAsk {
+function isAsk(value: FleetAsk): boolean {
   return (
-    value !== null &&
     ASK_TEXTS.every((name) => typeof value[name] === 'string') &&
     /^[0-9a-f]{16,64}$/.test(value.id) &&
     !Number.isNaN(Date.parse(value.asked)) &&
@@ -125,9 +121,20 @@ export function signAnswer(
   return { payload, signature: key.sign(answerMessage(payload)) }
 }
 
-/** The approvers for an ask of a machine. It never answers itself. */
-export function approversFor(bundle: Bundle, machine: PublicKey, groups: readonly string[]): readonly Approver[] {
-  return bundle.approvers.filter(
+/** Sign-ins that count are looked at again at each use: they end. */
+export interface People {
+  readonly people: readonly Person[]
+  readonly now: number
+}
+
+/** The approvers for a machine: those of the policy, or who signed in. It never answers itself. */
+export function approversFor(
+  bundle: Bundle,
+  machine: PublicKey,
+  groups: readonly string[],
+  { people, now }: People,
+): readonly Approver[] {
+  return [...bundle.approvers, ...signedIn(bundle, people, now)].filter(
     ({ key, groups: theirs }) => key !== machine && !bundle.revoked.includes(key) && isFor(theirs, groups),
   )
 }
@@ -138,51 +145,47 @@ export function peopleNeeded(bundle: Bundle, tool: string, groups: readonly stri
   return Math.max(1, ...fitting.map((rule) => rule.people))
 }
 
-interface AskFacts {
+/** Who an approver is: several keys of one are one person. */
+export function personOf({ subject, name }: Approver): string {
+  return subject ?? name
+}
+
+interface AskFacts extends People {
   /** The exact characters that were sent. */
   readonly payload: string
   readonly ask: FleetAsk
   readonly groups: readonly string[]
   readonly bundle: Bundle
-  readonly now: number
 }
 
 /** Settles an ask by the answers that count: one no ends it, and enough different people make it a yes. */
-export function settleAsk({ payload, ask, groups, bundle, now }: AskFacts, answers: readonly string[]): Settlement {
-  const approvers = approversFor(bundle, ask.machine, groups)
+export function settleAsk(facts: AskFacts, answers: readonly string[]): Settlement {
+  const { payload, ask, groups, bundle, now } = facts
+  const approvers = approversFor(bundle, ask.machine, groups, facts)
   const hash = askHash(payload)
   if (now > Date.parse(ask.deadline))
     return { settled: 'no', by: 'deadline', message: 'no one in the fleet answered in time' }
-  const yes = new Set<string>()
+  const yes = new Map<string, string>()
   for (const text of answers) {
     const answer = verifyAnswer(text, ask, hash)
     const approver = answer && approvers.find(({ key }) => key === answer.by)
     if (!answer || !approver) continue
     if (answer.verdict === 'no') return { settled: 'no', by: approver.name, message: answer.message }
-    yes.add(approver.name)
+    yes.set(personOf(approver), approver.name)
   }
   const missing = peopleNeeded(bundle, ask.tool, groups) - yes.size
-  return missing <= 0 ? { settled: 'yes', by: [...yes] } : { settled: null, missing }
+  return missing <= 0 ? { settled: 'yes', by: [...yes.values()] } : { settled: null, missing }
 }
 
 /** The answer in a text, when the process that it names gave it to this very ask and in time. */
 export function verifyAnswer(text: string, ask: FleetAsk, hash: string): FleetAnswer | null {
-  const signed = parse<SignedAnswer>(text)
+  const signed = parseObject<SignedAnswer>(text)
   if (typeof signed?.payload !== 'string' || typeof signed.signature !== 'string') return null
-  const answer = parse<FleetAnswer>(signed.payload)
+  const answer = parseObject<FleetAnswer>(signed.payload)
   if (answer === null || typeof answer.by !== 'string') return null
   if (!isSignedBy(answer.by, answerMessage(signed.payload), signed.signature)) return null
   const time = Date.parse(answer.time)
   const inTime = time <= Date.parse(ask.deadline) && time >= Date.parse(ask.asked) - SKEW_MS
   const known = answer.verdict === 'yes' || answer.verdict === 'no'
   return known && inTime && answer.ask === hash && answer.fleet === ask.fleet ? answer : null
-}
-
-function parse<T>(text: string): T | null {
-  try {
-    const value = JSON.parse(text) as T
-    return typeof value === 'object' ? value : null
-  } catch {
-    return null
-  }
 }

@@ -10,13 +10,15 @@ import {
   type Bundle,
   type BundleProblem,
   type BundleTrust,
+  changeHash,
+  type Identity,
   isFor,
   type VerifiedBundle,
   verifyBundle,
 } from './bundle.ts'
 import type { FleetSettings } from './settings.ts'
 
-type RefusedBundle = BundleProblem | 'rolled-back' | 'forked' | 'expired' | 'two-people'
+type RefusedBundle = BundleProblem | 'rolled-back' | 'forked' | 'expired' | 'too-early' | 'two-people'
 
 type Acceptance =
   | { readonly accepted: VerifiedBundle; readonly isNew: boolean }
@@ -28,6 +30,8 @@ interface Floor {
   readonly hash: string
   /** Every key that any bundle in force here has revoked: a later bundle that does not repeat one does not bring it back. */
   readonly revoked?: readonly PublicKey[]
+  /** Hashes of the key changes in force: a bundle without them would bring rotated keys back. */
+  readonly changes?: readonly string[]
 }
 
 /** The folder of a machine's fleet state. */
@@ -57,9 +61,17 @@ export function acceptBundle(stateDir: string, settings: FleetSettings, text: st
   return withLock(join(directory, 'policy.lock'), () => {
     const before = lastGood(directory, settings)
     const floor = readFloor(directory, settings.fleet)
-    const verdict = verifyBundle(text, trustOf(settings, union(before?.bundle.revoked, floor?.revoked)))
+    const trusted = {
+      ...trustOf(settings, union(before?.bundle.revoked, floor?.revoked)),
+      changes: floor?.changes ?? [],
+      rotation: needsSeveral(before?.bundle ?? null) ? 2 : 1,
+    }
+    const verdict = verifyBundle(text, trusted)
     if ('problem' in verdict) return { refused: verdict.problem, message: verdict.message }
     const { bundle, hash } = verdict
+    const changes = verdict.changes.map(changeHash)
+    if (trusted.changes.some((known, index) => changes[index] !== known))
+      return { refused: 'rolled-back', message: 'it lacks a key change of the team that was in force here' }
     const revoked = union(bundle.revoked, before?.bundle.revoked, floor?.revoked)
     const known = Math.max(floor?.version ?? 0, before?.bundle.version ?? 0)
     if (bundle.version < known)
@@ -69,7 +81,9 @@ export function acceptBundle(stateDir: string, settings: FleetSettings, text: st
       return { refused: 'forked', message: `there is another version ${known} than the one that was in force` }
     if (bundle.expires !== null && Date.parse(bundle.expires) <= now)
       return { refused: 'expired', message: `version ${bundle.version} has expired at ${bundle.expires}` }
-    const needed = signersNeeded(settings.signers, before?.bundle ?? null, bundle)
+    if (bundle.rollout !== undefined && Date.parse(bundle.rollout.starts) > now)
+      return { refused: 'too-early', message: `version ${bundle.version} starts at ${bundle.rollout.starts}` }
+    const needed = signersNeeded(verdict.needed, before?.bundle ?? null, bundle)
     if (verdict.signers.length < needed)
       return {
         refused: 'two-people',
@@ -81,13 +95,8 @@ export function acceptBundle(stateDir: string, settings: FleetSettings, text: st
     if (isNew && floor !== null && (floor.revoked?.length ?? 0) < revoked.length)
       writeOwnJson(floorPath(directory), { ...floor, revoked } satisfies Floor)
     if (isNew) writeOwnFile(bundlePath(directory), text)
-    if (floor?.hash !== hash || floor.revoked?.length !== revoked.length)
-      writeOwnJson(floorPath(directory), {
-        fleet: bundle.fleet,
-        version: bundle.version,
-        hash,
-        revoked,
-      } satisfies Floor)
+    const next = { fleet: bundle.fleet, version: bundle.version, hash, revoked, changes } satisfies Floor
+    if (JSON.stringify(floor) !== JSON.stringify(next)) writeOwnJson(floorPath(directory), next)
     return { accepted: { ...verdict, bundle: { ...bundle, revoked } }, isNew }
   })
 }
@@ -131,7 +140,9 @@ function isFloor(value: unknown): value is Floor {
     Number.isSafeInteger(floor.version) &&
     typeof floor.hash === 'string' &&
     (floor.revoked === undefined ||
-      (Array.isArray(floor.revoked) && floor.revoked.every((key) => parsePublicKey(key) === key)))
+      (Array.isArray(floor.revoked) && floor.revoked.every((key) => parsePublicKey(key) === key))) &&
+    (floor.changes === undefined ||
+      (Array.isArray(floor.changes) && floor.changes.every((hash) => typeof hash === 'string')))
   )
 }
 
@@ -161,12 +172,33 @@ export function weakenedRules(before: Bundle | null, after: Bundle): readonly st
       .filter((group) => isFor(one.groups, [group]) && !answers(before, one, group))
       .map((group) => `${one.name} can be one of several who must agree${machines(group)}`),
   )
-  return [...new Set([...fewer, ...joined])]
+  const widened = guarded.length > 0 && widensIdentity(before.identity, after.identity)
+  const signedIn = `Other people who sign in at ${after.identity?.issuer} can be among several who must agree`
+  return [...new Set([...fewer, ...joined, ...(widened ? [signedIn] : [])])]
+}
+
+/** Whether a sign-in may count that did not before: of another provider, key or group, or for longer. */
+export function widensIdentity(before: Identity | undefined, after: Identity | undefined): boolean {
+  if (after === undefined) return false
+  const parts = ({ issuer, client, claim, groups, keys }: Identity): readonly string[] => [
+    JSON.stringify([issuer, client, claim]),
+    ...keys.map((key) => JSON.stringify(key)),
+    ...Object.entries(groups).flatMap(([theirs, ours]) => ours.map((group) => JSON.stringify([theirs, group]))),
+  ]
+  if (before === undefined || after.session > before.session) return true
+  const known = parts(before)
+  return parts(after).some((part) => !known.includes(part))
+}
+
+/** Whether a rule needs several people: then one person does not bring new keys of the team either. */
+function needsSeveral(bundle: Bundle | null): boolean {
+  return bundle?.rules.some(({ people }) => people > 1) ?? false
 }
 
 /** How many of the team's keys must have signed `after` when it follows `before`. */
 export function signersNeeded(signers: number, before: Bundle | null, after: Bundle): number {
-  return weakenedRules(before, after).length === 0 ? signers : Math.max(signers, 2)
+  const rotates = needsSeveral(before) && JSON.stringify(before?.keys) !== JSON.stringify(after.keys)
+  return weakenedRules(before, after).length === 0 && !rotates ? signers : Math.max(signers, 2)
 }
 
 /** Two keys of one name count as one person, so a key under another name is another person. */

@@ -68,6 +68,52 @@ export function verifyCertificate(
   return (fleet ?? enrolment.fleet) === enrolment.fleet && !revoked.includes(enrolment.machine) ? enrolment : null
 }
 
+/** A text of an enrolled machine: signed by its key, with its certificate. */
+export interface MachineText {
+  readonly payload: string
+  readonly signature: string
+  readonly certificate: Certificate
+}
+
+/** The kinds of texts that machines sign; each signature is for one kind. */
+type TextKind = 'ask-v2' | 'health-v1'
+
+export function machineMessage(kind: TextKind, payload: string): string {
+  return `cordon-fleet-${kind}\0${payload}`
+}
+
+export function signMachineText(kind: TextKind, value: object, key: SigningKey, certificate: Certificate): MachineText {
+  const payload = JSON.stringify(value)
+  return { payload, signature: key.sign(machineMessage(kind, payload)), certificate }
+}
+
+/** The value of a machine's text; null unless the machine is enrolled, signed it, and is named in it. */
+export function verifyMachineText<T extends { readonly fleet: string; readonly machine: PublicKey }>(
+  kind: TextKind,
+  text: string,
+  team: FleetTeam,
+  revoked: readonly PublicKey[],
+): { readonly value: T; readonly signed: MachineText; readonly enrolment: Enrolment } | null {
+  const signed = parseObject<MachineText>(text)
+  if (typeof signed?.payload !== 'string' || typeof signed.signature !== 'string') return null
+  const enrolment = verifyCertificate(signed.certificate, team, revoked)
+  if (enrolment === null || !isSignedBy(enrolment.machine, machineMessage(kind, signed.payload), signed.signature))
+    return null
+  const value = parseObject<T>(signed.payload)
+  if (value?.fleet !== enrolment.fleet || value.machine !== enrolment.machine) return null
+  return { value, signed, enrolment }
+}
+
+/** An object as JSON; null for anything else. */
+export function parseObject<T>(text: string): T | null {
+  try {
+    const value = JSON.parse(text) as T
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}
+
 /**
  * The word of an enrolled machine for the key that signs its record: with it a receiver that knows
  * the team's keys needs none of each machine.

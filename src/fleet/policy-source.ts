@@ -2,7 +2,7 @@
  * The source of a policy bundle: a file, HTTPS with ETag, or a JetStream bucket; and its status.
  */
 
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode, Fault } from '../system/fault.ts'
 import { readOwnJson, writeOwnJson } from '../system/state.ts'
@@ -39,6 +39,19 @@ export async function fetchPolicy(place: string, etag: string | null, ports: Pol
   return { text, etag: header('etag') }
 }
 
+/**
+ * What lies beside the bundle under another name, such as `policy.bundle.openings`; null if there is
+ * nothing.
+ */
+export async function fetchBeside(place: string, name: string, http: FleetHttp): Promise<string | null> {
+  const beside = `${place}.${name}`
+  if (place.startsWith('/')) return existsSync(beside) ? readBundle(beside) : null
+  const { status, text } = await http({ url: beside, method: 'GET' })
+  if (status === 404) return null
+  if (status !== 200) throw missing(`${new URL(place).host} answered ${status}`)
+  return text
+}
+
 function readBundle(path: string): string {
   try {
     if (statSync(path).size > MAX_BYTES) throw missing(`${path} is larger than ${MAX_BYTES} bytes`)
@@ -65,6 +78,35 @@ export interface FleetStatus {
   readonly refused?: string | null
   /** The last thing that went wrong with it; null once a good one was fetched. */
   readonly problem: { readonly code: string; readonly message: string; readonly time: string } | null
+}
+
+/** Break-glass openings, and the sign-ins that count for them, as fetched: verified at every use. */
+export interface StoredOpenings {
+  readonly version: 1
+  /** The latest time that was seen here. */
+  readonly clock: number
+  readonly openings: string | null
+  readonly people: string | null
+  /** Those whose beginning is in the record, and whose end is not. */
+  readonly recorded: readonly string[]
+}
+
+export function readOpenings(fleetDirectory: string): StoredOpenings | null {
+  return readOwnJson(openingsPath(fleetDirectory), isStoredOpenings)
+}
+
+export function writeOpenings(fleetDirectory: string, stored: Omit<StoredOpenings, 'version'>): void {
+  writeOwnJson(openingsPath(fleetDirectory), { version: 1, ...stored } satisfies StoredOpenings)
+}
+
+function openingsPath(directory: string): string {
+  return join(directory, 'openings.json')
+}
+
+function isStoredOpenings(value: unknown): value is StoredOpenings {
+  const { version, clock, openings, people, recorded } = (value ?? {}) as Partial<StoredOpenings>
+  const texts = [openings, people].every((text) => text === null || typeof text === 'string')
+  return version === 1 && Number.isFinite(clock) && texts && Array.isArray(recorded)
 }
 
 const NOTHING: FleetStatus = { version: 1, checked: null, etag: null, problem: null }

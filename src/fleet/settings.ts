@@ -24,6 +24,8 @@ export interface FleetSettings {
   /** Where the policy comes from: a path, an https URL, or `nats`; null: this fleet has none. */
   readonly policy: string | null
   readonly nats: { readonly servers: readonly string[] } | null
+  /** The team's desk, which takes the health of machines where there are no servers. */
+  readonly desk: string | null
   readonly records: {
     /** The OTLP/HTTP endpoint, without `/v1/logs`. */
     readonly otlp: string | null
@@ -66,10 +68,10 @@ export function parseFleetSettings(text: string, path: string): FleetSettings {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bad(path, 'it is not an object')
   if (value.version !== 1) throw bad(path, '"version" must be 1')
-  const known = ['version', 'fleet', 'keys', 'signers', 'policy', 'nats', 'records', 'asks', 'tls']
+  const known = ['version', 'fleet', 'keys', 'signers', 'policy', 'nats', 'desk', 'records', 'asks', 'tls']
   const odd = Object.keys(value).find((name) => !known.includes(name))
   if (odd !== undefined) throw bad(path, `there is no setting "${odd}"`)
-  const { fleet, signers = 1, policy = null, asks = null } = value
+  const { fleet, signers = 1, policy = null, desk = null, asks = null } = value
   if (typeof fleet !== 'string' || !NAME.test(fleet)) throw bad(path, '"fleet" must be a name: letters, digits, dashes')
   const keys = strings(value.keys, path, 'keys').map((key) => parsePublicKey(key))
   if (keys.some((key) => key === null)) throw bad(path, '"keys" must hold public keys: ed25519:BASE64')
@@ -78,6 +80,7 @@ export function parseFleetSettings(text: string, path: string): FleetSettings {
     throw bad(path, '"signers" must be a number from 1 to the number of keys')
   if (policy !== null && (typeof policy !== 'string' || !isPolicyPlace(policy)))
     throw bad(path, '"policy" must be an absolute path, an https URL, or "nats"')
+  if (desk !== null && (typeof desk !== 'string' || !isSecureUrl(desk))) throw bad(path, '"desk" must be an https URL')
   if (asks !== null && !(Number.isInteger(asks) && (asks as number) >= 1 && (asks as number) <= 3600))
     throw bad(path, '"asks" must be seconds, from 1 to 3600')
   const nats = value.nats === undefined ? null : natsOf(value.nats, path)
@@ -90,6 +93,7 @@ export function parseFleetSettings(text: string, path: string): FleetSettings {
     signers: signers as number,
     policy: policy as string | null,
     nats,
+    desk,
     records,
     asks: asks as number | null,
     tls: tlsOf(value.tls ?? {}, path),

@@ -33,7 +33,13 @@ export interface RecordedNeeds extends Needs {
 
 /** Lines of this project. */
 export function recordLines(texts: readonly string[], root: string): readonly AuditLine[] {
-  const lines = texts.flatMap((text) => (text.trim() === '' ? [] : (parseLine(text) ?? [])))
+  return projectLines(
+    texts.flatMap((text) => (text.trim() === '' ? [] : (parseLine(text) ?? []))),
+    root,
+  )
+}
+
+export function projectLines(lines: readonly AuditLine[], root: string): readonly AuditLine[] {
   const own = new Set(lines.filter(({ project }) => project === root).map(({ call }) => call))
   return lines.filter((line) => line.call !== undefined && own.has(line.call))
 }
@@ -79,17 +85,27 @@ export function recordedNeeds(
   }
 }
 
+/** How often recorded calls used a rule, by its source (of a host: source and pattern), and when last. */
+export interface RecordedUse {
+  readonly uses: Readonly<Record<string, { readonly times: number; readonly last: string }>>
+  readonly known: number
+  readonly unknown: number
+}
+
 /**
  * Decides recorded calls again to see which grants they used. Without arguments the recorded rules
  * are used, if the manifest is still the signed one.
  */
-function unusedOf(
+function useOf(
   lines: readonly AuditLine[],
   checker: CallChecker,
-  { policy, root, ownManifest }: NeedPlaces['loaded'],
+  { policy, root }: NeedPlaces['loaded'],
   signedAt: string | null,
-): Pick<RecordedNeeds, 'unused' | 'unknown'> {
-  const used = new Set<string>()
+): RecordedUse {
+  const uses = new Map<string, { times: number; last: string }>()
+  const note = (sources: Iterable<string>, time: string) => {
+    for (const source of new Set(sources)) uses.set(source, { times: (uses.get(source)?.times ?? 0) + 1, last: time })
+  }
   let [known, unknown] = [0, 0]
   for (const { type, tool, args, time, decision } of lines) {
     if (type !== 'begin') continue
@@ -97,28 +113,67 @@ function unusedOf(
     if (args !== undefined && typeof tool === 'string') {
       known++
       const decided = checker.check({ tool, input: inputOf(args), cwd: root }).decision
-      for (const { source } of [...decided.rules, ...decided.segments.flatMap((part) => part.rules)]) used.add(source)
+      const used = [...decided.rules, ...decided.segments.flatMap((part) => part.rules)]
+      note(
+        used.map(({ source }) => source),
+        time,
+      )
       // Typed commands need no grant.
     } else if (approver !== 'typed') {
       if (signedAt !== null && time > signedAt && Array.isArray(rules)) {
         known++
-        for (const rule of rules) used.add(/ \((.*)\)$/.exec(String(rule))?.[1] ?? '')
+        note(
+          rules.flatMap((rule) => / \((.*)\)$/.exec(String(rule))?.[1] ?? []),
+          time,
+        )
       } else unknown++
     }
   }
-  if (!ownManifest || known === 0) return { unused: [], unknown }
-  const reached = lines.flatMap(({ hosts }) => (Array.isArray(hosts) ? hosts.map(String) : []))
-  const hosts = policy.commands.defaultDomains
-    .filter(({ pattern }) => !reached.some((host) => matchesName(pattern, host)))
-    .map(({ pattern, source }) => ({ kind: 'host' as const, value: pattern.text, source }))
-  // An unreadable call may have used any grant.
-  const commands =
-    unknown > 0
-      ? []
-      : policy.commands.allow
-          .filter(({ source }) => !used.has(source))
-          .map(({ pattern, source }) => ({ kind: 'command' as const, value: pattern.text, source }))
-  return { unused: [...commands, ...hosts].filter(({ source }) => source.startsWith('cordon.toml')), unknown }
+  const { defaultDomains, toolDomains, allow } = policy.commands
+  const granted = [...defaultDomains, ...[...toolDomains.values()].flat(), ...allow.flatMap(({ domains }) => domains)]
+  for (const { hosts, time } of lines) {
+    const reached = Array.isArray(hosts) ? hosts.map(String) : []
+    const used = granted.filter(({ pattern }) => reached.some((host) => matchesName(pattern, host)))
+    // A bundle's hosts have one source.
+    note(
+      used.map(({ source, pattern }) => hostKey(source, pattern.text)),
+      time,
+    )
+  }
+  return { uses: Object.fromEntries(uses), known, unknown }
+}
+
+/** Grants of the project's manifest that no recorded call used. */
+function unusedOf(
+  lines: readonly AuditLine[],
+  checker: CallChecker,
+  loaded: NeedPlaces['loaded'],
+  signedAt: string | null,
+): Pick<RecordedNeeds, 'unused' | 'unknown'> {
+  const { uses, known, unknown } = useOf(lines, checker, loaded, signedAt)
+  if (!loaded.ownManifest || known === 0) return { unused: [], unknown }
+  const { defaultDomains, allow } = loaded.policy.commands
+  const grants = [
+    // An unreadable call may have used any grant.
+    ...(unknown > 0 ? [] : allow.map((rule) => ({ kind: 'command' as const, key: rule.source, ...rule }))),
+    ...defaultDomains.map((rule) => ({ kind: 'host' as const, key: hostKey(rule.source, rule.pattern.text), ...rule })),
+  ]
+  const unused = grants.filter(({ source, key }) => source.startsWith('cordon.toml') && !Object.hasOwn(uses, key))
+  return { unused: unused.map(({ kind, pattern, source }) => ({ kind, value: pattern.text, source })), unknown }
+}
+
+function hostKey(source: string, host: string): string {
+  return `${source} ${host}`
+}
+
+/** The use of every rule by lines of one project. */
+export async function recordedUse(
+  lines: readonly AuditLine[],
+  places: Pick<RecordParts, 'loaded' | 'machine' | 'files'>,
+): Promise<RecordedUse> {
+  const { loaded, machine, files } = places
+  const checker = await openChecker(loaded, machine, files, undefined, { alone: true })
+  return useOf(lines, checker, loaded, await signedAt(places))
 }
 
 /** Typed commands are recorded as words. */
@@ -139,13 +194,15 @@ export interface RecordParts {
   readonly machine: Machine
   readonly files: Files
   readonly manifestText: string | null
+  /** Propose no additions: only take out what was never used. */
+  readonly onlyUnused?: boolean
 }
 
 /** Proposes from audit files, and on request from this machine's record. */
 export async function proposeFromRecord(
   texts: readonly string[],
   ownRecord: boolean,
-  { loaded, machine, files, manifestText }: RecordParts,
+  { loaded, machine, files, manifestText, onlyUnused = false }: RecordParts,
 ): Promise<RecordedProposal> {
   const own = ownRecord ? queryAudit(machine.stateDir).map((line) => JSON.stringify(line)) : []
   const lines = recordLines([...texts, ...own], loaded.root)
@@ -164,8 +221,9 @@ export async function proposeFromRecord(
     registryHosts: () => [],
   })
   const narrowed = manifestText === null ? null : withoutGrants(manifestText, found.unused)
-  const { text, left } = withLines(narrowed, proposal.lines, places)
-  const kept = proposal.lines.filter((line) => !left.some((one) => one.line === line))
+  const wanted = onlyUnused ? [] : proposal.lines
+  const { text, left } = withLines(narrowed, wanted, places)
+  const kept = wanted.filter((line) => !left.some((one) => one.line === line))
   return {
     lines: kept,
     dropped: [],

@@ -11,8 +11,9 @@ import {
 import type { Verdict } from '../policy/order.ts'
 import type { PathRule } from '../policy/policy.ts'
 import type { Lookup } from './lookup.ts'
+import { readHeader } from './schema/format.ts'
 import type { HostEntry, Item, McpToolEntry, SecretEntry } from './schema/manifest.ts'
-import type { McpServerSetting, ServerRequest } from './schema/settings.ts'
+import type { HeaderSetting, McpServerSetting, ServerRequest } from './schema/settings.ts'
 import { joinKey, quoteShort } from './toml/tree.ts'
 
 /** The servers of the manifest; problems are noted in the lookup. */
@@ -53,6 +54,16 @@ function server(name: string, lookup: Lookup): McpServerSetting | null {
     })
     return null
   }
+  const headers = headersOf(path, lookup)
+  if (headers.length > 0 && url.value === null) {
+    lookup.error(command, {
+      code: 'bad-value',
+      message: `the server ${name} has headers and no address`,
+      expected: '`url` for a server elsewhere; one that runs here gets `secrets` or `env_vars`',
+      found: headers[0]!.name,
+    })
+    return null
+  }
   const rules = (verb: 'read' | 'write'): PathRule[] =>
     lookup.items<string>(`${path}.${verb}`).flatMap((item) => {
       const pattern = lookup.path(item.value, null, item)
@@ -64,6 +75,7 @@ function server(name: string, lookup: Lookup): McpServerSetting | null {
     name,
     argv,
     url: url.value,
+    headers,
     files: ownFiles ? { read: rules('read'), write: rules('write') } : null,
     domains: lookup.hosts(lookup.items<HostEntry>(`${path}.domains`)),
     envVars: lookup.texts(`${path}.env_vars`).map((variable) => variable.value),
@@ -72,6 +84,13 @@ function server(name: string, lookup: Lookup): McpServerSetting | null {
       ? lookup.items<ServerRequest>(`${path}.requests`).map((item) => item.value)
       : ['elicitation'],
   }
+}
+
+function headersOf(path: string, lookup: Lookup): HeaderSetting[] {
+  return lookup.texts(`${path}.headers`).flatMap(({ value, source }) => {
+    const header = readHeader(value)
+    return header === null ? [] : [{ ...header, from: lookup.secretSource(header.source), source }]
+  })
 }
 
 function secrets(path: string, lookup: Lookup): string[] {

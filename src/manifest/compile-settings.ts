@@ -1,6 +1,5 @@
 /** Compiles the effective manifest to the settings of sandbox and session. */
 
-import { posix } from 'node:path'
 import type { Verdict } from '../policy/order.ts'
 import type { Sourced } from '../policy/policy.ts'
 import { compileMcpRules, compileServers } from './compile-servers.ts'
@@ -35,7 +34,7 @@ export function compileSandbox(lookup: Lookup): SandboxSettings {
       : null,
     envDenied: lookup.texts('capabilities.deny.commands.env_vars'),
     devServerPorts: lookup.items<number>('sandbox.os.dev_server_ports').map(sourced),
-    caFiles: lookup.texts('sandbox.os.ca_files').map((file) => absolute(file.value, lookup)),
+    caFiles: lookup.texts('sandbox.os.ca_files').map((file) => lookup.absolute(file.value)),
     parent: parent(lookup),
     secrets: lookup
       .items<SecretEntry>('secrets')
@@ -101,24 +100,17 @@ function parent(lookup: Lookup): ParentSetting {
   const login = lookup.scalar<string | null>('network.parent_proxy_login').value
   return {
     proxy: lookup.scalar<string>('network.parent_proxy').value,
-    login: login === null ? null : secretSource(login, lookup),
+    login: login === null ? null : lookup.secretSource(login),
     bypass: lookup.manifest.settings.has('network.no_proxy')
       ? lookup.texts('network.no_proxy').map((entry) => entry.value)
       : null,
   }
 }
 
-function secretSource(text: string, lookup: Lookup): SecretSetting['source'] {
-  const colon = text.indexOf(':')
-  const kind = text.slice(0, colon) as SecretSetting['source']['kind']
-  const written = text.slice(colon + 1)
-  return { kind, name: kind === 'file' ? absolute(written, lookup) : written }
-}
-
 function secret(entry: SecretEntry, lookup: Lookup): SecretSetting {
   return {
     name: entry.name,
-    source: secretSource(entry.source, lookup),
+    source: lookup.secretSource(entry.source),
     hosts: lookup.hosts(entry.hosts),
     header: (entry.header ?? (entry.query === undefined ? 'authorization' : undefined))?.toLowerCase() ?? null,
     ...(entry.query !== undefined && { query: entry.query }),
@@ -130,12 +122,6 @@ function secret(entry: SecretEntry, lookup: Lookup): SecretSetting {
     ...(entry.pass_headers && { passHeaders: entry.pass_headers.map((item) => item.value.toLowerCase()) }),
     ...(entry.pass_parameters && { passParameters: entry.pass_parameters.map((item) => item.value.toLowerCase()) }),
   }
-}
-
-function absolute(path: string, lookup: Lookup): string {
-  const { root, home } = lookup.context
-  if (path === '~' || path.startsWith('~/')) return posix.normalize(home + path.slice(1))
-  return posix.resolve(root, path)
 }
 
 /** Compiles the settings of session, tools and record. */
@@ -183,7 +169,7 @@ export function compileSession(lookup: Lookup): SessionSettings {
       allowedModules: allowed.length === 0 && !modules?.closed ? null : allowed,
       blockedModules: lookup.texts('capabilities.python.blocked_modules').map((module) => module.value),
     },
-    discoveryBrief: brief === null ? null : absolute(brief, lookup),
+    discoveryBrief: brief === null ? null : lookup.absolute(brief),
     directory: lookup.scalar<'own' | 'project'>('files.session_directory').value,
     dumpProviderPayloads: lookup.scalar('debug.dump_provider_payloads'),
   }

@@ -52,7 +52,7 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
   const lookup = new Lookup(manifest, options)
   const sandbox = compileSandbox(lookup)
   const session = compileSession(lookup)
-  const secretFiles = secretFileRules(sandbox, lookup)
+  const secretFiles = secretFileRules(sandbox, session, lookup)
   const deniedEverywhere = lookup.hosts(lookup.items<string>('security.deny_domains'))
   const policy: Policy = {
     root: options.root,
@@ -238,10 +238,17 @@ function briefRule(brief: string | null): PathRule[] {
 }
 
 /** The files of brokered secrets: a command that reads one bypasses the broker, and one that writes one chooses who logs in. */
-function secretFileRules({ secrets, parent }: SandboxSettings, { manifest, context }: Lookup): PathRule[] {
+function secretFileRules(
+  { secrets, parent }: SandboxSettings,
+  { mcpServers }: SessionSettings,
+  { manifest, context }: Lookup,
+): PathRule[] {
   const login = manifest.settings.get('network.parent_proxy_login')
   const all = [
     ...secrets.map(({ value, rule, source }) => ({ from: value.source, rule, source })),
+    ...mcpServers.flatMap(({ name, headers }) =>
+      headers.map(({ from, source }) => ({ from, rule: `mcp_servers.${name}.headers`, source })),
+    ),
     ...(parent.login && login ? [{ from: parent.login, rule: login.rule, source: login.source }] : []),
   ]
   return all

@@ -247,6 +247,39 @@ const errors: readonly { name: string; text: string; errors: string[]; suggestio
     note: '',
   },
   {
+    name: 'host under a denied port',
+    text: '[security]\ndeny_domains = ["*:25"]\n[http]\nallowed_hosts = ["a.com:25"]\n',
+    errors: ['5:18 shadowed http.allowed_hosts[0]'],
+    note: 'a denial of every host',
+  },
+  {
+    name: 'variable allowed and denied',
+    text: `${allow('{ command = "x", env_vars = ["A"] }')}default_env_vars = ["B"]\n[capabilities.deny.commands]\nenv_vars = ["A", "B"]\n`,
+    errors: [
+      '3:42 contradiction capabilities.allow.commands.patterns[0].env_vars[0]',
+      '4:21 contradiction capabilities.allow.commands.default_env_vars[0]',
+    ],
+    note: '',
+  },
+  {
+    name: 'command with words that the shell policy denies',
+    text: `${allow('"git push:*"')}[shell_policy]\ndeny = ["GIT PUSH"]\n`,
+    errors: ['3:13 shadowed capabilities.allow.commands.patterns[0]'],
+    note: 'its text always has them',
+  },
+  {
+    name: 'denied host of a secret and of a server',
+    text: '[security]\ndeny_domains = ["*.example.com"]\n[[secrets]]\nname = "T"\nsource = "env:T"\nhosts = ["a.example.com"]\n[mcp_servers.s]\ncommand = "x"\ndomains = ["b.example.com"]\n',
+    errors: ['7:10 shadowed secrets[0].hosts[0]', '10:12 shadowed mcp_servers.s.domains[0]'],
+    note: '',
+  },
+  {
+    name: 'tool of a server allowed and denied',
+    text: '[permission.tools]\nmcp__s__c = "deny"\n[mcp.s]\ntools = ["a", { tool = "a", level = "deny" }, "b", { tool = "b", level = "deny", args = ["x=1"] }, "c"]\n',
+    errors: ['5:10 contradiction mcp.s.tools[0]', '5:100 contradiction mcp.s.tools[4]'],
+    note: 'a denial with a condition leaves the rest',
+  },
+  {
     name: 'failed examples',
     text: allow('{ command = "ls:*", match = ["ls -l", "cat x"], not_match = ["ls"] }'),
     errors: [

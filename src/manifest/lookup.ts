@@ -1,11 +1,13 @@
 /** Reading an effective manifest: a value with its origin, or the schema's default. */
 
+import { posix } from 'node:path'
 import { type PathPattern, parsePathPattern } from '../files/path-pattern.ts'
 import { namesUnixSocket, parseDeniedPattern, parseHostPattern, parseUnixSocket } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { HostRule, RuleRef, Sourced } from '../policy/policy.ts'
 import { expandHost } from './schema/format.ts'
 import { type HostEntry, type Item, itemsOf, type Manifest, schemaKeys } from './schema/manifest.ts'
+import type { SecretSource } from './schema/settings.ts'
 import { type Finding, type Problem, problemAt } from './toml/problem.ts'
 import { quoteShort, splitKey } from './toml/tree.ts'
 
@@ -65,6 +67,20 @@ export class Lookup {
     for (const path of this.manifest.declared) add(path)
     for (const path of this.manifest.settings.keys()) add(path)
     return [...names]
+  }
+
+  /** A path of one file, without patterns. */
+  absolute(path: string): string {
+    const { root, home } = this.context
+    if (path === '~' || path.startsWith('~/')) return posix.normalize(home + path.slice(1))
+    return posix.resolve(root, path)
+  }
+
+  secretSource(text: string): SecretSource {
+    const colon = text.indexOf(':')
+    const kind = text.slice(0, colon) as SecretSource['kind']
+    const written = text.slice(colon + 1)
+    return { kind, name: kind === 'file' ? this.absolute(written) : written }
   }
 
   /** A path entry resolved here; null after a problem was noted. */

@@ -13,9 +13,11 @@ import {
   verifyAnswer,
   verifyAsk,
 } from '../fleet/ask.ts'
+import type { Bundle } from '../fleet/bundle.ts'
 import { storedBundle } from '../fleet/bundle-store.ts'
 import { type Enrolment, machineKey } from '../fleet/identity.ts'
 import type { FleetBus } from '../fleet/nats/bus.ts'
+import { type Person, parsePeople } from '../fleet/people.ts'
 import type { FleetSettings } from '../fleet/settings.ts'
 import { askElsewhere } from '../questions/shared-prompter.ts'
 import { Fault, messageOf } from '../system/fault.ts'
@@ -49,24 +51,31 @@ export async function waitingAsks(
   const { bundle } = policy
   const own = machineKey(openKeyStore(machine.stateDir)).key.publicKey
   const now = Date.now()
+  const signIns = { people: await peopleOf(bundle, bus), now }
+  const team = { fleet: settings.fleet, keys: policy.team }
   const waiting: WaitingAsk[] = []
   for (const text of await readAsks(bus, now)) {
-    const found = verifyAsk(text, settings, bundle.revoked)
+    const found = verifyAsk(text, team, bundle.revoked)
     if (found === null || Date.parse(found.ask.deadline) < now) continue
     const { ask, signed, enrolment } = found
     const view = parseAskView(ask.view)
     if (view === null || view.tool !== ask.tool || view.call !== ask.call) continue
-    const approvers = approversFor(bundle, ask.machine, enrolment.groups)
+    const approvers = approversFor(bundle, ask.machine, enrolment.groups, signIns)
     if (!approvers.some(({ key }) => key === own)) continue
     const answers = await Promise.all(approvers.map(({ key }) => bus.readAnswer(ask.machine, ask.id, key)))
     const given = answers.filter((answer) => answer !== null)
-    const facts = { payload: signed.payload, ask, groups: enrolment.groups, bundle, now }
+    const facts = { payload: signed.payload, ask, groups: enrolment.groups, bundle, ...signIns }
     const settlement = settleAsk(facts, given)
     if (settlement.settled !== null) continue
     const people = peopleNeeded(bundle, ask.tool, enrolment.groups)
     waiting.push({ ask, view, signed, enrolment, people, missing: settlement.missing })
   }
   return waiting.sort((a, b) => (a.ask.asked < b.ask.asked ? -1 : 1))
+}
+
+/** Who signed in, where the policy names a provider for that. */
+export async function peopleOf({ identity }: Bundle, bus: FleetBus): Promise<readonly Person[]> {
+  return identity === undefined ? [] : parsePeople(await bus.readPeople())
 }
 
 /** Answers one of them. A second answer of the same key is refused by the servers, whatever it says. */
@@ -95,8 +104,9 @@ export function answerRelay(settings: FleetSettings, machine: Machine): (body: s
     const { publishAnswer, readAsks } = await import('../fleet/nats/admin.ts')
     const bus = await openBus(settings, machine)
     try {
-      const revoked = storedBundle(machine.stateDir, settings)?.bundle.revoked ?? []
-      const asks = (await readAsks(bus, Date.now())).map((text) => verifyAsk(text, settings, revoked))
+      const policy = storedBundle(machine.stateDir, settings)
+      const team = { fleet: settings.fleet, keys: policy?.team ?? settings.keys }
+      const asks = (await readAsks(bus, Date.now())).map((text) => verifyAsk(text, team, policy?.bundle.revoked ?? []))
       const found = asks.find((one) => one?.ask.id === ask)
       const text = JSON.stringify(answer)
       // Checked first: an invalid answer would take the one slot of its sender.

@@ -15,6 +15,7 @@ import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
 import { readOwnJson, writeOwnJson } from '../system/state.ts'
 import { pause } from '../system/timing.ts'
+import { peopleOf } from './answer.ts'
 import { openBus } from './connection.ts'
 
 export interface FleetQuestion {
@@ -158,10 +159,11 @@ async function answerOf(
       const heard = new Promise<void>((resolve) => {
         wake = resolve
       })
-      const approvers = approversFor(bundle, ask.machine, groups)
+      const people = await peopleOf(bundle, bus)
+      const approvers = approversFor(bundle, ask.machine, groups, { people, now: Date.now() })
       const answers = await Promise.all(approvers.map(({ key }) => read(bus, ask, key)))
       const settlement = settleAsk(
-        { payload: signed.payload, ask, groups, bundle, now: Date.now() },
+        { payload: signed.payload, ask, groups, bundle, people, now: Date.now() },
         answers.filter((text) => text !== null),
       )
       if (settlement.settled !== null) {

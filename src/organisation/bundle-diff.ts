@@ -2,8 +2,8 @@
  * The changes of a new fleet policy: what its manifests open and close, and who decides about asks.
  */
 
-import type { Approver, Bundle } from '../fleet/bundle.ts'
-import { weakenedRules } from '../fleet/bundle-store.ts'
+import type { Approver, Bundle, Identity } from '../fleet/bundle.ts'
+import { weakenedRules, widensIdentity } from '../fleet/bundle-store.ts'
 import { mergeLayers } from '../manifest/layers.ts'
 import { canonicalManifest } from '../manifest/sign/canonical.ts'
 import { type ReachChange, reachDiff } from '../manifest/sign/reach-diff.ts'
@@ -33,6 +33,10 @@ export async function bundleDiff(
     ...ruleChanges(before, after),
     ...keyChanges(before?.revoked ?? [], after.revoked),
     ...endChanges(before, after),
+    ...teamChanges(before, after),
+    ...identityChanges(before?.identity, after.identity),
+    ...liftChanges(before, after),
+    ...rolloutChanges(before, after),
     ...(await layerChanges(before, after, groups)),
   ]
   return changes.toSorted((a, b) => ORDER.indexOf(a.direction) - ORDER.indexOf(b.direction))
@@ -47,7 +51,11 @@ async function layerChanges(
   after: Bundle,
   groups: readonly string[] | null,
 ): Promise<FleetChange[]> {
-  const named = [...(before?.layers ?? []), ...after.layers].flatMap((layer) => layer.groups)
+  const named = [...(before?.layers ?? []), ...after.layers].flatMap(({ groups: theirs, only = [], except = [] }) => [
+    ...theirs,
+    ...only,
+    ...except,
+  ])
   const audiences =
     groups === null ? [[], ...[...new Set(named)].filter((name) => name !== '*').map((name) => [name])] : [groups]
   const found: FleetChange[] = []
@@ -160,6 +168,93 @@ function endChanges(before: Bundle | null, after: Bundle): FleetChange[] {
         : `A machine that cannot prove its membership for ${after.grace} seconds closes ${is}.`,
     )
   return found
+}
+
+/** What the team itself is, after a rotation of its keys. */
+function teamChanges(before: Bundle | null, after: Bundle): FleetChange[] {
+  const [was, is] = [before?.keys ?? [], after.keys ?? []]
+  const signers = (bundle: Bundle | null) => bundle?.signers ?? 1
+  const named = (keys: readonly PublicKey[]) => keys.map(keyId).join(', ') || 'those of each machine’s settings'
+  const added = is.filter((key) => !was.includes(key))
+  return [
+    ...(was.toSorted().join() === is.toSorted().join()
+      ? was.join() === is.join()
+        ? []
+        : [change('changes', 'keys', 'The keys of the team are listed differently and have the same effect.')]
+      : [
+          change(
+            added.length > 0 ? 'opens' : 'closes',
+            'keys',
+            `The keys of the team become ${named(is)}; they were ${named(was)}.`,
+          ),
+        ]),
+    ...(signers(before) === signers(after)
+      ? []
+      : [
+          change(
+            signers(after) < signers(before) ? 'opens' : 'closes',
+            'signers',
+            `${signers(after)} of the team must sign a policy (it was ${signers(before)}).`,
+          ),
+        ]),
+  ]
+}
+
+function identityChanges(before: Identity | undefined, after: Identity | undefined): FleetChange[] {
+  const text = (identity: Identity | undefined) => JSON.stringify(identity ?? null)
+  if (text(before) === text(after)) return []
+  const direction = widensIdentity(before, after) ? 'opens' : 'closes'
+  if (after === undefined) return [change(direction, 'identity', 'Nobody answers by signing in any more.')]
+  const groups = Object.entries(after.groups).map(([theirs, ours]) => `${theirs} for machines of ${listed(ours)}`)
+  const keys = after.keys.map((key) => key.kid ?? key.kty).join(', ')
+  return [
+    change(
+      direction,
+      'identity',
+      `People who sign in at ${after.issuer} (client ${after.client}, keys ${keys}) answer for ${after.session} seconds, by "${after.claim}": ${groups.join('; ')}.`,
+    ),
+  ]
+}
+
+function liftChanges(before: Bundle | null, after: Bundle): FleetChange[] {
+  const longest = (bundle: Bundle | null) => {
+    const found = new Map<string, number>()
+    for (const { groups, manifest, liftable = 0 } of bundle?.layers ?? [])
+      found.set(
+        JSON.stringify([groups, manifest]),
+        Math.max(liftable, found.get(JSON.stringify([groups, manifest])) ?? 0),
+      )
+    return found
+  }
+  const [was, is] = [longest(before), longest(after)]
+  return [...new Set([...was.keys(), ...is.keys()])].flatMap((layer) => {
+    const [old, now] = [was.get(layer) ?? 0, is.get(layer) ?? 0]
+    const [groups] = JSON.parse(layer) as [readonly string[]]
+    if (old === now) return []
+    const text = now === 0 ? 'No break-glass lifts' : `A break-glass of up to ${now} seconds lifts`
+    return [
+      change(
+        now > old ? 'opens' : 'closes',
+        'layers',
+        `${text} a layer of machines of ${listed(groups)} (it was ${old}).`,
+      ),
+    ]
+  })
+}
+
+function rolloutChanges(before: Bundle | null, after: Bundle): FleetChange[] {
+  const { rollout } = after
+  if (JSON.stringify(before?.rollout) === JSON.stringify(rollout)) return []
+  if (rollout === undefined)
+    return [change('changes', 'rollout', 'It is for every machine at once: it ends the roll-out.')]
+  const { stage, stages, starts, last } = rollout
+  return [
+    change(
+      'changes',
+      'rollout',
+      `Stage ${stage} of ${stages} of a roll-out, not before ${starts}; versions up to ${last} are signed with it.`,
+    ),
+  ]
 }
 
 function days(ms: number): string {

@@ -41,13 +41,25 @@ export async function openBus(settings: FleetSettings, machine: Machine): Promis
   })
 }
 
-/** The newest bundle in the fleet's bucket. */
-export async function fleetBucket(settings: FleetSettings, machine: Machine): Promise<string | null> {
-  const bus = await openBus(settings, machine)
-  try {
-    return await bus.readPolicy()
-  } finally {
-    await bus.close()
+/** One connection for everything that this process does with the servers; opened when it is needed. */
+export interface BusHolder {
+  open(): Promise<FleetBus>
+  close(): Promise<void>
+}
+
+export function holdBus(settings: FleetSettings, machine: Machine): BusHolder {
+  let held: Promise<FleetBus> | null = null
+  return {
+    async open() {
+      const before = await held?.catch(() => null)
+      if (!before || before.connection.isClosed()) held = openBus(settings, machine)
+      return held!
+    },
+    async close() {
+      const bus = await held?.catch(() => null)
+      held = null
+      await bus?.close()
+    },
   }
 }
 
@@ -75,8 +87,8 @@ export async function pushRevocations(team: Team, machine: Machine): Promise<voi
   }
 }
 
-/** Makes the bucket and the streams of a fleet, each message kept on so many servers. */
-export async function makeStreams(bus: FleetBus, replicas: number): Promise<void> {
+/** Makes the bucket and the streams of a fleet; see `makeStreams` there. */
+export async function makeStreams(bus: FleetBus, replicas: number | null): Promise<void> {
   const admin = await import('../fleet/nats/admin.ts')
   await admin.makeStreams(bus, replicas)
 }
@@ -120,13 +132,28 @@ export async function joinByCode(machine: Machine, url: string, code: string, na
 
 const MAX_BODY = 64 * 1024
 
-/** Where machines join, and where answers to asks may be handed in by programs: `relay` passes those on. */
-export function serveDesk(team: Team, relay: ((answer: string) => Promise<void>) | null): Server {
+/** What the desk does besides enrolling machines; each returns the status of its answer. */
+export interface DeskParts {
+  /** Passes an answer to an ask on. */
+  readonly relay?: (answer: string) => Promise<void>
+  readonly health?: (text: string) => boolean
+  readonly signIn?: (person: string) => Promise<boolean>
+  /** The overview, as Prometheus reads it. */
+  readonly metrics?: () => Promise<string>
+}
+
+/** Where machines join and report, and people hand in sign-ins and answers. */
+export function serveDesk(team: Team, { relay, health, signIn, metrics }: DeskParts): Server {
   return createServer(async (request, response) => {
     const reply = (status: number, body: object = {}): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     }
     try {
+      if (request.method === 'GET' && request.url === '/metrics' && metrics) {
+        const text = await metrics()
+        response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text)
+        return
+      }
       if (request.method !== 'POST') return reply(405)
       const body = await bodyOf(request)
       if (body === null) return reply(413)
@@ -134,10 +161,12 @@ export function serveDesk(team: Team, relay: ((answer: string) => Promise<void>)
         const answer = team.enrol(JSON.parse(body) as JoinRequest, Date.now())
         return answer === null ? reply(403) : reply(200, answer)
       }
-      if (request.url === '/answers' && relay !== null) {
+      if (request.url === '/answers' && relay) {
         await relay(body)
         return reply(202)
       }
+      if (request.url === '/health' && health) return reply(health(body) ? 202 : 403)
+      if (request.url === '/sign-in' && signIn) return reply((await signIn(body)) ? 202 : 403)
       return reply(404)
     } catch {
       return reply(400)

@@ -6,14 +6,19 @@ import { type CallChecker, openChecker } from '../call/decide/check-call.ts'
 import {
   type Bundle,
   claimedBundle,
+  claimedPayloads,
   cosignBundle,
-  isFor,
+  type Identity,
+  layersOf,
+  missingSignatures,
   parseBundle,
   signBundle,
+  type VerifiedBundle,
   verifyBundle,
 } from '../fleet/bundle.ts'
 import { signersNeeded, storedBundle, trustOf } from '../fleet/bundle-store.ts'
-import { fleetHttp } from '../fleet/http.ts'
+import { type FleetHttp, fleetHttp } from '../fleet/http.ts'
+import { deskKey } from '../fleet/people.ts'
 import { fetchPolicy } from '../fleet/policy-source.ts'
 import { openManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/schema/manifest.ts'
@@ -27,12 +32,18 @@ import { Fault } from '../system/fault.ts'
 import { type Files, machineFiles, requirePlainOutput } from '../system/files.ts'
 import type { PublicKey } from '../system/keys/signing-key.ts'
 import type { Machine } from '../system/machine.ts'
-import { fleetBucket, openBus } from './connection.ts'
+import { discoverProvider } from './sign-in.ts'
+import { onBus, portsOf } from './sync.ts'
 import type { Team } from './team.ts'
 
 interface DraftFile {
   /** Manifests by the files beside the draft. */
-  readonly layers: readonly { readonly groups: readonly string[]; readonly file: string }[]
+  readonly layers: readonly {
+    readonly groups: readonly string[]
+    readonly file: string
+    /** How long a break-glass may lift it, such as "1h". */
+    readonly breakglass?: string
+  }[]
   /** How long the policy is valid, and its effect after that. */
   readonly days?: number
   readonly closes?: Bundle['closes']
@@ -41,29 +52,61 @@ interface DraftFile {
   readonly approvers?: Bundle['approvers']
   readonly rules?: Bundle['rules']
   readonly revoked?: Bundle['revoked']
+  /** The team's keys from now on, and how many of them must sign. */
+  readonly keys?: Bundle['keys']
+  readonly signers?: number
+  /** Who may answer by signing in; the provider's keys are fetched. */
+  readonly identity?: Pick<Identity, 'issuer' | 'client' | 'groups'> & {
+    readonly claim?: string
+    readonly session?: string
+    /** The key of the desk whose word counts for sign-ins with a code, which name no key. */
+    readonly desk?: PublicKey
+  }
+  /** The groups that take it first, one after the other. */
+  readonly rollout?: readonly DraftStage[]
 }
 
-const KNOWN = ['layers', 'days', 'closes', 'grace', 'approvers', 'rules', 'revoked']
+export interface DraftStage {
+  readonly groups: readonly string[]
+  /** Such as "2h". */
+  readonly for: string
+  /** By how many percent of the calls refusals may rise (5). */
+  readonly refusals?: number
+}
+
+const KNOWN = [
+  ...['layers', 'days', 'closes', 'grace', 'approvers', 'rules', 'revoked'],
+  ...['keys', 'signers', 'identity', 'rollout'],
+]
+
+/** A draft as a bundle, and the stages in which it is to be rolled out. */
+export interface Draft {
+  readonly bundle: Bundle
+  readonly stages: readonly DraftStage[]
+}
 
 interface DraftFacts {
   readonly fleet: string
   readonly version: number
   readonly now: number
+  readonly before: Bundle | null
+  readonly http: FleetHttp
   /** Revoked besides the keys in the draft itself. */
   readonly revoked: readonly PublicKey[]
 }
 
 /** Reads a draft and its manifests; a Fault names any problem. */
-async function readDraft(file: string, files: Files, facts: DraftFacts): Promise<Bundle> {
+async function readDraft(file: string, files: Files, facts: DraftFacts): Promise<Draft> {
   const draft = parseDraft(files.readText(file), file)
   const layers = []
-  for (const { groups, file: name } of draft.layers) {
+  for (const { groups, file: name, breakglass } of draft.layers) {
     const path = resolve(dirname(file), name)
     const manifest = files.readText(path)
     await openLayer({ text: manifest, label: path })
-    layers.push({ groups, manifest })
+    layers.push({ groups, manifest, ...(breakglass !== undefined && { liftable: parseSeconds(breakglass)! }) })
   }
-  const { days, closes = 'nothing', grace, approvers = [], rules = [], revoked = [] } = draft
+  const { days, closes = 'nothing', grace, approvers = [], rules = [], revoked = [], rollout = [] } = draft
+  const { keys = facts.before?.keys, signers = draft.keys === undefined ? facts.before?.signers : 1 } = draft
   const bundle: Bundle = {
     fleet: facts.fleet,
     version: facts.version,
@@ -75,10 +118,27 @@ async function readDraft(file: string, files: Files, facts: DraftFacts): Promise
     approvers,
     rules,
     revoked: [...new Set([...revoked, ...facts.revoked])],
+    ...(keys !== undefined && { keys, signers: signers! }),
+    ...(draft.identity !== undefined && { identity: await identityOf(draft.identity, facts.http) }),
   }
   if (parseBundle(JSON.stringify(bundle)) === null)
-    throw bad(file, 'approvers, rules, revoked, closes or grace have a wrong value')
-  return bundle
+    throw bad(file, 'one of closes, grace, breakglass, approvers, rules, revoked, keys, signers, identity is wrong')
+  return { bundle, stages: rollout }
+}
+
+async function identityOf(
+  { issuer, client, groups, claim = 'groups', session = '12h', desk }: NonNullable<DraftFile['identity']>,
+  http: FleetHttp,
+): Promise<Identity> {
+  const { keys } = await discoverProvider(issuer, http)
+  return {
+    issuer,
+    client,
+    claim,
+    groups,
+    session: parseSeconds(session)!,
+    keys: [...keys, ...(desk === undefined ? [] : [deskKey(desk)])],
+  }
 }
 
 function parseDraft(text: string, file: string): DraftFile {
@@ -97,6 +157,11 @@ function parseDraft(text: string, file: string): DraftFile {
   if (draft.days !== undefined && !(draft.days > 0)) throw bad(file, '"days" must be a number above 0')
   if (draft.grace !== undefined && !(typeof draft.grace === 'string' && Number.isInteger(parseSeconds(draft.grace))))
     throw bad(file, '"grace" must be a time such as "15m"')
+  const wrong = draft.rollout?.find(
+    ({ groups, for: time, refusals = 0 }) =>
+      !Array.isArray(groups) || groups.length === 0 || !Number.isInteger(parseSeconds(time)) || !(refusals >= 0),
+  )
+  if (wrong !== undefined) throw bad(file, '"rollout" must be a list of { groups, for: "2h" }')
   if (draft.grace !== undefined && (draft.closes ?? 'nothing') === 'nothing')
     throw bad(file, '"grace" needs "closes": "network" or "everything"')
   return draft
@@ -110,9 +175,10 @@ export async function openLayer({ text, label }: WrittenManifest): Promise<Manif
 
 /** The manifests of a bundle for machines of these groups. */
 export function layersFor(bundle: Bundle | null, groups: readonly string[]): readonly WrittenManifest[] {
-  return (bundle?.layers ?? [])
-    .filter((layer) => isFor(layer.groups, groups))
-    .map((layer) => ({ text: layer.manifest, label: `organisation (${layer.groups.join(', ')})` }))
+  return layersOf(bundle?.layers ?? [], groups).map((layer) => ({
+    text: layer.manifest,
+    label: `organisation (${layer.groups.join(', ')})`,
+  }))
 }
 
 interface FleetReplay {
@@ -189,42 +255,72 @@ function bad(file: string, why: string, cause?: unknown): Fault {
 }
 
 /** The bundle that machines would fetch now; null where none was published yet. */
-export async function publishedBundle(team: Team, machine: Machine): Promise<Bundle | null> {
+export async function publishedBundle(team: Team, machine: Machine): Promise<VerifiedBundle | null> {
   const { settings } = team
-  const known = storedBundle(machine.stateDir, settings)?.bundle ?? null
-  if (settings.policy === null) return known
-  const ports = { http: fleetHttp(settings.tls), bucket: () => fleetBucket(settings, machine) }
+  const known = storedBundle(machine.stateDir, settings)
+  const { policy } = settings
+  if (policy === null) return known
   try {
-    const fetched = await fetchPolicy(settings.policy, null, ports)
+    const fetched = await onBus(settings, machine, (bus) => fetchPolicy(policy, null, portsOf(settings, bus)))
     if (fetched === 'unchanged') return known
     const verdict = verifyBundle(fetched.text, trustOf(settings, []))
     // The higher of the two: a place that was rolled back must not make us use a version again.
-    if ('problem' in verdict || (known && known.version > verdict.bundle.version)) return known
-    return verdict.bundle
+    if ('problem' in verdict || (known && known.bundle.version > verdict.bundle.version)) return known
+    return verdict
   } catch (error) {
     if (error instanceof Fault && ['fleet-unreachable', 'fleet-refused'].includes(error.code)) return known
     throw error
   }
 }
 
-export function nextBundle(team: Team, draft: string, before: Bundle | null, files: Files): Promise<Bundle> {
-  const version = (before?.version ?? 0) + 1
-  return readDraft(draft, files, { fleet: team.settings.fleet, version, now: Date.now(), revoked: team.revoked() })
+/** The version after a bundle and everything that was signed together with it. */
+function versionAfter(before: Bundle | null): number {
+  return (before?.rollout?.last ?? before?.version ?? 0) + 1
+}
+
+export function nextBundle(team: Team, draft: string, before: Bundle | null, files: Files): Promise<Draft> {
+  return readDraft(draft, files, {
+    fleet: team.settings.fleet,
+    version: versionAfter(before),
+    now: Date.now(),
+    before,
+    http: fleetHttp(team.settings.tls),
+    revoked: team.revoked(),
+  })
+}
+
+/** The content of an earlier bundle as the next one; what was revoked or rotated since stays so. */
+export function earlierBundle(team: Team, earlier: Bundle, before: Bundle, now: number): Bundle {
+  const { rollout: _, keys: __, signers: ___, expires, ...content } = earlier
+  const { keys, signers } = before
+  const lasts = expires === null ? null : Date.parse(expires) - Date.parse(earlier.issued)
+  return {
+    ...content,
+    version: versionAfter(before),
+    issued: new Date(now).toISOString(),
+    expires: lasts === null ? null : new Date(now + lasts).toISOString(),
+    revoked: [...new Set([...earlier.revoked, ...before.revoked, ...team.revoked()])],
+    ...(keys !== undefined && { keys, signers: signers! }),
+  }
 }
 
 /** The text of a bundle with the team member's signature, and how many more it needs to follow `before`. */
 export function signedBundle(
   team: Team,
   bundle: Bundle | string,
-  before: Bundle | null,
+  before: VerifiedBundle | null,
 ): { readonly text: string; readonly missing: number } {
-  const text = typeof bundle === 'string' ? cosignBundle(bundle, team.key) : signBundle(bundle, team.key)
-  if (text === null) throw new Fault('manifest', 'that is not a bundle')
-  const counted = team.settings.keys.filter(
-    (key) => !('problem' in verifyBundle(text, { ...trustOf(team.settings, []), keys: [key], signers: 1 })),
-  )
-  const needed = signersNeeded(team.settings.signers, before, claimedBundle(text)!)
-  if (needed > team.settings.keys.length)
+  const { settings, key } = team
+  const history = before ?? { keys: settings.keys, needed: settings.signers, changes: [] }
+  const content = typeof bundle === 'string' ? claimedBundle(bundle) : bundle
+  if (content === null) throw new Fault('manifest', 'that is not a bundle')
+  const own = signBundle(content, key, history)
+  // Our signature is for what was shown, and not for another key change beside it.
+  if (typeof bundle === 'string' && claimedPayloads(bundle).join('\0') !== claimedPayloads(own).join('\0'))
+    throw new Fault('manifest', 'the bundle does not follow the published one: create it again from its draft')
+  const text = typeof bundle === 'string' ? cosignBundle(bundle, key)! : own
+  const needed = signersNeeded(history.needed, before?.bundle ?? null, content)
+  if (needed > Math.min(history.keys.length, content.keys?.length ?? Number.POSITIVE_INFINITY))
     throw new Fault(
       'fleet-settings',
       'this policy weakens rules that need several people, so two of the team must sign',
@@ -232,21 +328,20 @@ export function signedBundle(
         remedy: 'Create the fleet with a second key (cordon fleet init NAME --key KEY), or keep the rules.',
       },
     )
-  return { text, missing: Math.max(0, needed - counted.length) }
+  return { text, missing: missingSignatures(text, history, needed) }
 }
 
 /** Where a bundle was put. */
 export async function putBundle(team: Team, machine: Machine, text: string, out: string | null): Promise<string> {
+  team.archive(text)
   const place = out ?? team.settings.policy
   if (out === null && place === 'nats') {
-    const bus = await openBus(team.settings, machine)
-    try {
+    return onBus(team.settings, machine, async (holder) => {
       const { putPolicy } = await import('../fleet/nats/admin.ts')
+      const bus = await holder.open()
       await putPolicy(bus, text)
-    } finally {
-      await bus.close()
-    }
-    return `the bucket ${bus.names.bucket}`
+      return `the bucket ${bus.names.bucket}`
+    })
   }
   if (place === null || !place.startsWith('/'))
     throw new Fault('fleet-settings', 'say where to put it: --out FILE, which your web server then serves')

@@ -5,12 +5,12 @@
 
 import { parseLine } from '../audit/event.ts'
 import { type LinesVerification, verifyLines } from '../audit/verify.ts'
-import { storedBundle } from '../fleet/bundle-store.ts'
-import { type FleetTeam, voucherOf } from '../fleet/identity.ts'
-import { readFleetSettings } from '../fleet/settings.ts'
+import { fleetDirectory, storedBundle } from '../fleet/bundle-store.ts'
+import { type FleetTeam, readEnrolment, voucherOf } from '../fleet/identity.ts'
+import { type FleetSettings, readFleetSettings } from '../fleet/settings.ts'
 import { joinPieces, type RecordPiece, type ShippedRecord } from '../fleet/ship/record.ts'
 import { Fault } from '../system/fault.ts'
-import { keyId, parsePublicKey } from '../system/keys/signing-key.ts'
+import { keyId, type PublicKey, parsePublicKey } from '../system/keys/signing-key.ts'
 import type { Machine } from '../system/machine.ts'
 import { openBus } from './connection.ts'
 
@@ -155,27 +155,34 @@ function parse(text: string): { readonly resourceLogs?: Parameters<typeof fromOt
   }
 }
 
+/** Every key that the team has or had, as far as this machine knows. */
+export function teamKeysOf(machine: Machine, settings: FleetSettings): readonly PublicKey[] {
+  return storedBundle(machine.stateDir, settings)?.team ?? settings.keys
+}
+
 /** The team whose certificates count here: this machine's fleet, and the keys that a person names. */
 export function knownTeam(machine: Machine, named: readonly string[]): FleetTeam {
   const settings = readFleetSettings(machine)
-  const revoked = settings === null ? [] : (storedBundle(machine.stateDir, settings)?.bundle.revoked ?? [])
-  const keys = [...(settings?.keys ?? []), ...named.flatMap((key) => parsePublicKey(key) ?? [])]
+  const policy = settings && storedBundle(machine.stateDir, settings)
+  const revoked = policy?.bundle.revoked ?? []
+  const keys = [...(policy?.team ?? settings?.keys ?? []), ...named.flatMap((key) => parsePublicKey(key) ?? [])]
   return { fleet: settings?.fleet ?? null, keys: keys.filter((key) => !revoked.includes(key)) }
 }
 
-/** Every record on the NATS servers of this machine's fleet. */
+/** Records on the NATS servers of this machine's fleet: every machine's for an admin, else its own. */
 export async function fleetRecords(machine: Machine): Promise<readonly ReceivedRecord[]> {
   const settings = readFleetSettings(machine)
   if (settings === null) throw new Fault('no-fleet', 'this machine is in no fleet')
   const { readRecords } = await import('../fleet/nats/admin.ts')
+  const enrolment = readEnrolment(fleetDirectory(machine.stateDir), settings)
   const bus = await openBus(settings, machine)
   try {
-    const received: ReceivedPiece[] = []
-    for await (const { subject, data } of readRecords(bus)) {
+    const own = enrolment === null || enrolment.role === 'admin' ? null : keyId(enrolment.machine)
+    const pieces = (await readRecords(bus, own)).flatMap(({ subject, data }): readonly ReceivedPiece[] => {
       const record = { ...parse(data), machine: subject.split('.')[3] }
-      if (isRecord(record)) received.push(record)
-    }
-    return joinPieces(received, placeOf)
+      return isRecord(record) ? [record] : []
+    })
+    return joinPieces(pieces, placeOf)
   } finally {
     await bus.close()
   }

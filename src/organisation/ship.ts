@@ -30,7 +30,8 @@ import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory } from '../system/state.ts'
 import { version } from '../system/version.ts'
-import { openBus } from './connection.ts'
+import { type BusHolder, holdBus } from './connection.ts'
+import { metricsOf } from './machine-health.ts'
 
 /** Ships to every receiver of the fleet; a receiver that is down delays no other. */
 export async function shipRecords(
@@ -38,6 +39,7 @@ export async function shipRecords(
   machine: Machine,
   signal: AbortSignal,
   options: Omit<ShipOptions, 'signal'> = {},
+  bus: BusHolder | null = null,
 ): Promise<readonly Shipment[]> {
   const directory = fleetDirectory(machine.stateDir)
   const { records } = settings
@@ -45,27 +47,28 @@ export async function shipRecords(
   const to = async (sink: RecordSink, cursor: string): Promise<Shipment> =>
     ship(recordQueue(machine, join(directory, cursor), voucherFor(machine)), sink, { ...options, signal })
   if (records.otlp !== null) shipped.push(to(otlpOf(settings, machine), 'cursor-otlp.json'))
-  if (records.nats) shipped.push(throughBus(settings, machine, (sink) => to(sink, 'cursor-nats.json')))
+  if (records.nats) shipped.push(throughBus(settings, machine, bus, (sink) => to(sink, 'cursor-nats.json')))
   return Promise.all(shipped)
 }
 
 async function throughBus(
   settings: FleetSettings,
   machine: Machine,
+  held: BusHolder | null,
   work: (sink: RecordSink) => Promise<Shipment>,
 ): Promise<Shipment> {
+  const holder = held ?? holdBus(settings, machine)
   let bus: FleetBus
   try {
-    bus = await openBus(settings, machine)
+    bus = await holder.open()
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     return { sink: 'NATS', sent: 0, rejected: [], problem: messageOf(error) }
   }
   try {
-    const machineId = machineName(settings, machine)
-    return await work(natsSink(bus, machineId))
+    return await work(natsSink(bus, machineName(settings, machine)))
   } finally {
-    await bus.close()
+    if (held === null) await holder.close()
   }
 }
 
@@ -90,6 +93,7 @@ function otlpOf(settings: FleetSettings, machine: Machine): RecordSink {
     endpoint: settings.records.otlp!,
     headers: settings.records.headers,
     http: fleetHttp(settings.tls),
+    metrics: () => metricsOf(machine),
     source: {
       fleet: settings.fleet,
       machine: machineName(settings, machine),

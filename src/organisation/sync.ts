@@ -1,16 +1,17 @@
 /** Keeps the organisation's policy fresh: fetches it, verifies it, and reports its state. */
 
-import { openAuditLog } from '../audit/log.ts'
 import type { VerifiedBundle } from '../fleet/bundle.ts'
 import { acceptBundle, fleetDirectory, storedBundle } from '../fleet/bundle-store.ts'
 import { fleetHttp } from '../fleet/http.ts'
 import { type Enrolment, readEnrolment } from '../fleet/identity.ts'
+import type { ActiveOpening } from '../fleet/opening.ts'
 import { type FleetStatus, fetchPolicy, type PolicyPorts, readStatus, writeStatus } from '../fleet/policy-source.ts'
 import { type FleetSettings, readFleetSettings } from '../fleet/settings.ts'
-import { createRedactor } from '../scan/redact/redact.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
-import { fleetBucket } from './connection.ts'
+import { announcedOpenings } from './break-glass.ts'
+import { type BusHolder, holdBus } from './connection.ts'
+import { recordFleetEvent } from './fleet-record.ts'
 
 export type PolicySync =
   | { readonly outcome: 'new' | 'unchanged'; readonly policy: VerifiedBundle | null }
@@ -22,18 +23,22 @@ export async function syncPolicy(
   settings: FleetSettings,
   machine: Machine,
   now: number = Date.now(),
-  ports: PolicyPorts = { http: fleetHttp(settings.tls), bucket: () => fleetBucket(settings, machine) },
+  ports: PolicyPorts | null = null,
 ): Promise<PolicySync> {
   const place = settings.policy
   if (place === null) return { outcome: 'unchanged', policy: null }
+  if (ports === null)
+    return onBus(settings, machine, (bus) => syncPolicy(settings, machine, now, portsOf(settings, bus)))
   const directory = fleetDirectory(machine.stateDir)
   const before = readStatus(directory)
   const time = new Date(now).toISOString()
   const failed = (outcome: 'refused' | 'unreachable', code: string, message: string): PolicySync => {
     if (before.problem?.code !== code || before.problem.message !== message)
-      report(machine, { outcome, code, message, place, time })
+      recordFleetEvent(machine, 'fleet-policy', { outcome, code, message, place, time })
     const refused = code === 'fleet-refused' ? (before.refused ?? time) : before.refused
-    writeStatus(directory, { ...before, checked: time, refused, problem: { code, message, time } })
+    // The latest time that was seen: a clock that is put back without an answer of the fleet gains nothing.
+    const checked = before.checked !== null && before.checked > time ? before.checked : time
+    writeStatus(directory, { ...before, checked, refused, problem: { code, message, time } })
     return { outcome, code, message }
   }
   try {
@@ -77,21 +82,22 @@ function hasGood({ stateDir }: Machine, settings: FleetSettings): boolean {
   }
 }
 
-/** A refused policy is in the record: somebody tried, or something is broken, and both are worth knowing. */
-function report(machine: Machine, facts: Readonly<Record<string, unknown>>): void {
-  const redactor = createRedactor()
-  const log = openAuditLog({
-    stateDir: machine.stateDir,
-    session: 'fleet',
-    now: () => new Date().toISOString(),
-    redact: (text) => redactor.redact(text),
-    sync: 'never',
-    shared: true,
-  })
+/** The ways to a bundle over the network. */
+export function portsOf(settings: FleetSettings, bus: BusHolder): PolicyPorts {
+  return { http: fleetHttp(settings.tls), bucket: async () => (await bus.open()).readPolicy() }
+}
+
+/** Runs work that may need the servers, with a connection of its own. */
+export async function onBus<T>(
+  settings: FleetSettings,
+  machine: Machine,
+  work: (bus: BusHolder) => Promise<T>,
+): Promise<T> {
+  const bus = holdBus(settings, machine)
   try {
-    log.record({ type: 'warning', about: 'fleet-policy', ...facts })
+    return await work(bus)
   } finally {
-    log.close()
+    await bus.close()
   }
 }
 
@@ -113,6 +119,8 @@ interface FleetView {
   /** Why no policy is usable, or what was refused last. */
   readonly problem: FleetStatus['problem']
   readonly checked: string | null
+  /** Break-glass openings of the fleet that count now, wherever. */
+  readonly openings: readonly ActiveOpening[]
 }
 
 /** Reads the state; null if this machine is in no fleet. Makes no request. */
@@ -129,6 +137,7 @@ export function fleetView(machine: Machine, now: number): FleetView | null {
     role: enrolment?.role ?? null,
     groups: enrolment?.groups ?? [],
     checked,
+    openings: [],
   })
   try {
     enrolment = readEnrolment(directory, settings)
@@ -137,7 +146,8 @@ export function fleetView(machine: Machine, now: number): FleetView | null {
     const { version, issued, expires, closes } = stored.bundle
     const expired = expires !== null && Date.parse(expires) <= now
     const signers = stored.signers.length
-    return { ...shared(), policy: { version, issued, expires, expired, closes, signers }, problem }
+    const policy = { version, issued, expires, expired, closes, signers }
+    return { ...shared(), policy, problem, openings: announcedOpenings(machine, stored.bundle, now) }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     const { code, message } = error

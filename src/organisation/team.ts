@@ -1,6 +1,8 @@
 /** The team's side of a fleet: its settings and keys, the machines it enrolled, and the tokens of its NATS servers. */
 
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Bundle, claimedBundle } from '../fleet/bundle.ts'
 import { fleetDirectory } from '../fleet/bundle-store.ts'
 import {
   type Certificate,
@@ -29,7 +31,7 @@ import {
 } from '../system/keys/signing-key.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
-import { openOwnDirectory, readOwnFile, readOwnJson, writeOwnJson } from '../system/state.ts'
+import { openOwnDirectory, readOwnFile, readOwnJson, writeOwnFile, writeOwnJson } from '../system/state.ts'
 
 /** A machine of the fleet as the team knows it. */
 type Member = Omit<Enrolment, 'nats'>
@@ -57,6 +59,10 @@ export interface Team {
   /** The fleet's current account, and a login for servers. */
   natsAccount(now: number): { readonly account: string; readonly login: string }
   readonly key: SigningKey
+  /** Keeps a published bundle, and takes its keys over into the settings for new machines. */
+  archive(text: string): void
+  /** The newest whole policy below a version, or that very version. */
+  archived(version: number, exactly: boolean): Bundle | null
 }
 
 export interface JoinRequest {
@@ -104,6 +110,11 @@ export function joinFleet(machine: Machine, settingsText: string, certificate: C
   writeOwnJson(join(directory, FLEET_FILE), JSON.parse(settingsText))
 }
 
+/** Whether this user runs a fleet. */
+export function runsFleet({ stateDir }: Machine): boolean {
+  return existsSync(join(stateDir, 'fleet-team', FLEET_FILE))
+}
+
 /** Opens the fleet that this user runs. */
 export function openTeam(machine: Machine): Team {
   const directory = teamDirectory(machine)
@@ -149,6 +160,24 @@ export function openTeam(machine: Machine): Team {
         members: before.members.filter((one) => one.machine !== gone),
         revoked: [...before.revoked.filter((one) => one.key !== gone), { key: gone, time: Math.ceil(now / 1000) }],
       }))
+    },
+    archive(text) {
+      const bundle = claimedBundle(text)
+      if (bundle === null) return
+      writeOwnFile(join(openOwnDirectory(join(directory, 'published')), `${bundle.version}.bundle`), text)
+      const { keys, signers } = bundle
+      if (keys !== undefined) writeOwnJson(path, { ...JSON.parse(settingsText), keys, signers })
+    },
+    archived(version, exactly) {
+      const folder = openOwnDirectory(join(directory, 'published'))
+      const versions = readdirSync(folder).map((name) => Number.parseInt(name, 10))
+      const wanted = versions.filter((one) => (exactly ? one === version : one < version)).toSorted((a, b) => b - a)
+      for (const one of wanted) {
+        const bundle = claimedBundle(new TextDecoder().decode(readOwnFile(join(folder, `${one}.bundle`)) ?? undefined))
+        // A stage of a roll-out is half of one policy and half of another.
+        if (bundle !== null && (bundle.rollout?.stage ?? 1) === (bundle.rollout?.stages ?? 1)) return bundle
+      }
+      return null
     },
     natsConfiguration: (now, folder) =>
       natsConfiguration(settings.fleet, teamKeys(machine), read().revoked, now, folder),

@@ -3,7 +3,7 @@
 import type { PathPattern } from '../files/path-pattern.ts'
 import type { ProtectedPlace } from '../files/protected-paths.ts'
 import type { UrlFacts } from '../hosts/url.ts'
-import type { ShellAnalysis } from '../shell/facts.ts'
+import type { Sending, ShellAnalysis } from '../shell/facts.ts'
 import type { FlowRule, Labels } from './labels.ts'
 import type { McpCall, ToolGrant } from './mcp-rules.ts'
 import type { Verdict } from './order.ts'
@@ -71,6 +71,16 @@ export interface RepositoryFacts {
   readonly originalOf: (path: string) => string | null
   /** Whether the repository contains a file that the pattern reaches. */
   readonly tracks: (pattern: PathPattern) => boolean
+  /** Null if it is not certain; undefined where no repository is. */
+  readonly destination: (sending: Sending) => Destination | null | undefined
+}
+
+/** Where a repository sends. */
+export interface Destination {
+  /** One name for all spellings, such as `github.com/acme/shop`. */
+  readonly address: string
+  /** It is the project's own repository. */
+  readonly isOwn: boolean
 }
 
 /** The current facts of the session. */
@@ -105,6 +115,8 @@ export interface SessionFacts {
   readonly unkept?: boolean
   /** Whether commands see a secret-shaped file, because git has the same content in HEAD. */
   readonly isShown?: (path: string, what?: 'secret' | 'configuration') => boolean
+  /** The hidden file that a file is as well, by a hard link. */
+  readonly hiddenName?: (path: string) => string | null
   /** Why the configuration of the repository that git finds from a directory is not taken on trust: `absent` for a directory that is not there. */
   readonly repositoryProblem?: (directory: string) => string | null
   /** The project's repository; without it nothing is known of copies of its files. */

@@ -25,6 +25,8 @@ export interface PartSubject {
   readonly command?: number
   /** What a read of it is called in flow rules. */
   readonly label?: DataLabel
+  /** The kind of change elsewhere that it is, as a grant names it; null if no grant can name where it goes. */
+  readonly change?: readonly string[] | null
 }
 
 /** The decision about one part. */

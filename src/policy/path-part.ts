@@ -68,8 +68,9 @@ function labelled({ policy, session, access, fact, actor, named }: PathScene): P
   if (isInsideRoots(policy, session, fact.path)) return {}
   const isTemporary = actor.by === 'command' && (isSandboxDevice(fact.path) || isPrivateTmp(fact.path))
   if (isTemporary || isBaselineRead(fact.path)) return {}
-  // What the signed manifest shows to every command is as the project's own.
-  if (policy.reads.allow.some(({ pattern }) => coversPath(pattern, fact.path))) return {}
+  // What the signed manifest shows to every command is as the project's own, and so are the session's own files.
+  const own = session.grants.reads.filter(({ source }) => source === 'session')
+  if ([...policy.reads.allow, ...own].some(({ pattern }) => coversPath(pattern, fact.path))) return {}
   const near = session.nearby?.(fact.path)?.value
   return near === 'packages' ? {} : { label: near === 'repositories' ? 'neighbour' : 'outside' }
 }
@@ -104,11 +105,18 @@ function namesOf({ path, written }: PathFact): readonly string[] {
   return written === undefined ? [path] : [path, written]
 }
 
-function ruleDenial({ policy, session, access, fact }: PathScene): Ruling | null {
+/** The same, with the hidden file that it is by a hard link: for commands the sandbox hides that. */
+function namesToRead({ session, access, fact, actor }: PathScene): readonly string[] {
+  const hidden = access === 'read' && actor.by !== 'command' ? (session.hiddenName?.(fact.path) ?? null) : null
+  return hidden === null ? namesOf(fact) : [...namesOf(fact), hidden]
+}
+
+function ruleDenial(scene: PathScene): Ruling | null {
+  const { policy, session, access, fact } = scene
   const rules = access === 'write' ? policy.writes.deny : policy.reads.deny
   if (rules.length === 0) return null
   // A denial in a project also applies in its working trees and clones.
-  const names = namesOf(fact).flatMap((path) => [path, session.repository?.originalOf(path) ?? path])
+  const names = namesToRead(scene).flatMap((path) => [path, session.repository?.originalOf(path) ?? path])
   // A rule that names a link denies its target under that name; the sandbox hides it under every
   // name.
   const found = rules.filter((candidate) => names.some((path) => reachesPath(candidate.pattern, path)))
@@ -250,11 +258,12 @@ function outsideRuling(scene: PathScene): Ruling | null {
   }
 }
 
-function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruling | null {
+function secretRuling(scene: PathScene): Ruling | null {
+  const { policy, session, access, fact, actor } = scene
   // Only deny rules cover metadata (F2).
   if (access !== 'read' || actor.looks === 'metadata' || !policy.maskSecrets) return null
   // A link with a secret's name makes its target a secret, as for the masks.
-  const secrets = namesOf(fact).flatMap((path) => {
+  const secrets = namesToRead(scene).flatMap((path) => {
     const secret = secretOf(path, policy)
     if (secret === null) return []
     const grants = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)

@@ -38,6 +38,7 @@ const TOOLS: Readonly<Record<string, BuiltInTool>> = {
   todowrite: { kind: 'talk', level: 'allow' },
   todoread: { kind: 'talk', level: 'allow' },
   question: { kind: 'talk', level: 'allow' },
+  cordon_request: { kind: 'talk', level: 'allow' },
   task: { kind: 'talk', level: 'allow' },
   skill: { kind: 'talk', level: 'allow' },
 }

@@ -4,6 +4,7 @@
  */
 
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
+import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { Decision, PartDecision } from './decision.ts'
 import { type DataLabel, isDataLabel } from './labels.ts'
 
@@ -51,6 +52,7 @@ export function worstCaseOf(decision: Decision, facts: ShellFacts | null): Worst
   const labels = [...new Set(costs.flatMap(({ label }) => label ?? []))]
   const flows = new Set<string>(asks.flatMap(({ flow }) => flow?.label ?? []))
   const hosts = [...new Set([...costs.flatMap(({ hosts: named = [] }) => named), ...grantedHosts(decision)])]
+  const script = scriptFromHost(asks, facts)
   const leaks = labels.find((label) => label !== 'instructions' && !flows.has(label))
   const asked = new Set(costs.flatMap(({ hosts: named = [] }) => named))
   const together: Cost[] = []
@@ -58,6 +60,11 @@ export function worstCaseOf(decision: Decision, facts: ShellFacts | null): Worst
     const what = leaks === 'secret' ? 'a secret' : 'files outside the project'
     together.push({ bound: 'irreversible', text: `${listOf(hosts)} receives ${what}` })
   } else if (asked.size > 1) together.push({ bound: 'adds', text: `${listOf([...asked])} receive project files` })
+  // A script from elsewhere does whatever the other parts could do: it is what a person must know.
+  if (script !== null && together.length === 0) {
+    const bound = costs.reduce<Bound>((most, cost) => (isWithin(cost.bound, most) ? most : cost.bound), 'adds')
+    together.push({ bound, text: `runs a script from ${script}` })
+  }
   const all = [...together, ...costs]
   const worst = all.reduce((most, cost) => (isWithin(cost.bound, most.bound) ? most : cost))
   const others = new Set(costs.filter((cost) => cost !== worst && rank(cost) === rank(worst)).map(({ text }) => text))
@@ -78,6 +85,24 @@ const REMEDY: Readonly<Record<Bound, string>> = {
   lost: 'Cannot be undone.',
   irreversible: 'Cannot be undone.',
   unbounded: 'Cannot be undone.',
+}
+
+/** Where the script of `curl … | sh` comes from; null without one. */
+function scriptFromHost(asks: readonly PartDecision[], facts: ShellFacts | null): string | null {
+  const ran = asks
+    .flatMap((part) => factOf(part, facts) ?? [])
+    .filter(({ argv: [name] }) => {
+      const [value = '', ...others] = name?.values ?? []
+      return others.length === 0 && isInterpreterName(value.slice(value.lastIndexOf('/') + 1))
+    })
+  for (const { span } of ran) {
+    const source = facts?.commands.find((fact) => {
+      const between = facts.source.slice(fact.span.end, span.start)
+      return fact.hosts.length > 0 && between.includes('|') && !/[;&\n]|\|\|/.test(between)
+    })
+    if (source) return URL.parse(source.hosts[0]!.url)?.host || 'the internet'
+  }
+  return null
 }
 
 function factOf({ command }: PartDecision, facts: ShellFacts | null): CommandFact | null {

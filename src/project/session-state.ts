@@ -18,6 +18,9 @@ interface Place {
   readonly home: string
 }
 
+/** What a session finds out about files and repositories. */
+type Looks = Pick<SessionFacts, 'isShown' | 'hiddenName' | 'repositoryProblem' | 'repository'>
+
 /** The live part of a session; the manifest's part never changes. */
 export class SessionState {
   mode: Mode | null = null
@@ -28,23 +31,18 @@ export class SessionState {
   readonly #own: SessionFacts['own']
   readonly worktrees: readonly string[]
 
-  readonly #looks: Pick<SessionFacts, 'isShown' | 'repositoryProblem' | 'repository'>
+  readonly #looks: Looks
 
   constructor(
     agent: string | null,
-    {
-      own,
-      roots,
-      isShown,
-      repositoryProblem,
-      repository,
-    }: Pick<SessionFacts, 'own' | 'roots' | 'isShown' | 'repositoryProblem' | 'repository'>,
+    { own, roots, isShown, hiddenName, repositoryProblem, repository }: Pick<SessionFacts, 'own' | 'roots'> & Looks,
   ) {
     this.agent = agent
     this.#own = own
     this.worktrees = roots
     this.#looks = {
       ...(isShown && { isShown }),
+      ...(hiddenName && { hiddenName }),
       ...(repositoryProblem && { repositoryProblem }),
       ...(repository && { repository }),
     }

@@ -31,7 +31,8 @@ export async function answerAsk(
       return 'no; the agent gets your words when it tries again'
     case 'deny':
       count(machine, ask, false, now)
-      dropAsk(machine, ask.id)
+      if (ask.once === undefined) dropAsk(machine, ask.id)
+      else answerNext(machine, ask, now + minutes * 60_000, '')
       return 'no; nothing was granted'
     case 'session':
       await keep(machine, ask, answer, now)

@@ -2,7 +2,9 @@
 
 import { hash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { type AnswerKind, type AskView, parseAskView } from '../approval/ask-view.ts'
+import type { Approval, Refusal } from '../approval/approve.ts'
+import { ANSWERS, type AnswerKind, type AskView, askView, parseAskView, withAnswers } from '../approval/ask-view.ts'
+import type { ApprovalRequest } from '../approval/prompter.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
 import { canonicalJson } from '../system/json.ts'
 import { withLock } from '../system/lock.ts'
@@ -26,7 +28,7 @@ export interface OpenAsk {
   readonly time: number
   /** Until when the call may be retried once, or is refused with the message. */
   readonly answeredUntil?: number
-  /** The person's message instead of a yes. */
+  /** The person's message instead of a yes; empty for a plain no. */
   readonly message?: string
   /** Set while the process that asked is waiting. */
   readonly waiting?: WaitingAsk
@@ -60,6 +62,8 @@ interface AskFile {
 }
 
 const MAX_ASKS = 50
+/** Kept questions of one project: an agent that asks a lot must not push away what others ask. */
+const MAX_OF_PROJECT = 20
 const KEPT_MS = 24 * 3600 * 1000
 
 /** Open asks of the last day, newest last. */
@@ -88,14 +92,37 @@ export function keepAsk(machine: Machine, ask: NewAsk, now: number): string | nu
     const taken = new Set(asks.map((other) => other.id))
     do id = known?.id ?? randomBytes(4).toString('hex')
     while (!known && taken.has(id))
-    return [...asks.filter((other) => !isSameCall(other, ask)), { ...ask, id, time: now }]
+    const others = asks.filter((other) => !isSameCall(other, ask))
+    const own = others.filter((other) => other.project === ask.project && isUnanswered(other))
+    const over = new Set(own.slice(0, Math.max(0, own.length - MAX_OF_PROJECT + 1)))
+    return [...others.filter((other) => !over.has(other)), { ...ask, id, time: now }]
   })
   return id
 }
 
+/** Keeps a question of an agent for an answer before its next try; null if only the manifest can allow it. */
+export function keepRequest(
+  machine: Machine,
+  place: Pick<OpenAsk, 'host' | 'project' | 'session'>,
+  request: ApprovalRequest,
+): string | null {
+  const { tool, suggestions, once } = request
+  const kinds = ANSWERS.map(({ kind }) => kind).filter((kind) => kind !== 'session' || place.session !== undefined)
+  const view = withAnswers(askView(request), kinds)
+  return keepAsk(machine, { ...place, tool, view, suggestions, once }, Date.now())
+}
+
 /** Everything that a person sees of an ask, or that a yes would grant. */
 function contentOf({ project, host, tool, view, suggestions, session = '', once = '' }: NewAsk): string {
-  return hashOf([project, host, tool, session, once, canonicalJson({ view, suggestions })])
+  // Not the agent's reason, which changes with every try.
+  return hashOf([
+    project,
+    host,
+    tool,
+    session,
+    once,
+    canonicalJson({ view: { ...view, said: undefined }, suggestions }),
+  ])
 }
 
 function isUnanswered({ answeredUntil, waiting }: OpenAsk): boolean {
@@ -115,10 +142,22 @@ export function answerNext(machine: Machine, { id }: OpenAsk, until: number, mes
   changeAsks(machine, (asks) => asks.map((ask) => (ask.id === id ? { ...ask, ...answer } : ask)))
 }
 
-/** Takes the answer to this exact call, once. */
-export function takeAnswer(
+/** Takes the answer to this exact call, once, as the approval of the call. */
+export function takeApproval(machine: Machine, once: string | undefined, now: number): Approval | null {
+  const answer = takeAnswer(machine, { once }, now)
+  if (answer === null) return null
+  const by = 'approvals'
+  if (answer.message === null) return { approved: true, remember: null, by }
+  const refusal: Refusal =
+    answer.message === ''
+      ? { kind: 'declined', message: 'the user said no' }
+      : { kind: 'corrected', message: answer.message }
+  return { approved: false, refusal, remember: null, by }
+}
+
+function takeAnswer(
   machine: Machine,
-  { once }: NewAsk,
+  { once }: Pick<NewAsk, 'once'>,
   now: number,
 ): { readonly message: string | null } | null {
   if (once === undefined) return null

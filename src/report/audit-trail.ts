@@ -1,6 +1,7 @@
 /** The audit trail for surfaces: query, follow, verify, report. */
 
 import { hostname } from 'node:os'
+import { isSelfTest } from '../agents/hook/self-test.ts'
 import type { AuditLine } from '../audit/event.ts'
 import { auditSessions } from '../audit/head.ts'
 import { isLogOpen } from '../audit/log.ts'
@@ -25,7 +26,7 @@ export interface AuditTrail {
   /** Every recorded session. */
   sessions(): readonly string[]
   follow(session: string, back: number, signal: AbortSignal): AsyncGenerator<AuditLine>
-  /** The existing lines, null, then new lines. */
+  /** The existing lines, null, then new lines; without those of tests of hooks. */
   tail(budget: number, signal: AbortSignal): AsyncGenerator<AuditLine | null>
   /** Whether the session's log is still held by its process. */
   isRunning(session: string): boolean
@@ -62,7 +63,10 @@ export function openAuditTrail(machine: Machine): AuditTrail {
     newest: () => newestSession(stateDir),
     sessions: () => auditSessions(stateDir),
     follow: (session: string, back: number, signal: AbortSignal) => followAudit(stateDir, session, { back, signal }),
-    tail: (budget: number, signal: AbortSignal) => tailAudit(stateDir, { budget, signal }),
+    async *tail(budget: number, signal: AbortSignal) {
+      for await (const line of tailAudit(stateDir, { budget, signal }))
+        if (line === null || !isSelfTest(line)) yield line
+    },
     isRunning: (session: string) => isLogOpen(stateDir, session),
     verify,
     report: (query: AuditQuery, now: Date, form: 'page' | 'json') =>

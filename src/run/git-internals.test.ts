@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { comingTogether } from '../files/protected-paths.ts'
 import { gitInternalAt } from './git-internals.ts'
 
 let base: string
@@ -31,4 +32,17 @@ test.each([
   ['src/hooks/use.ts', false, 'a folder of that name'],
 ])('%s is protected: %s (%s)', (path, expected) => {
   expect(gitInternalAt(join(base, path)) !== null).toBe(expected)
+})
+
+test.each([
+  ['new/config', ['new/config', 'new/HEAD', 'new/objects/x', 'new/refs/x'], true, 'a repository in one patch'],
+  ['new/objects/x', ['new/hooks/update', 'new/HEAD', 'new/objects/x', 'new/refs/x'], true, 'the last part of it'],
+  ['half/HEAD', ['half/HEAD', 'half/x'], true, 'where the rest is there'],
+  ['new/commondir', ['new/HEAD', 'new/commondir'], true, 'settings of another folder'],
+  ['new/HEAD', ['new/HEAD', 'new/commondir'], true, 'the same by the other part'],
+  ['new/HEAD', ['new/HEAD', 'new/objects/x', 'new/refs/x'], false, 'nothing in it that runs'],
+  ['new/config', ['new/config', 'new/HEAD', 'new/refs/x'], false, 'not yet one'],
+])('%s of %j is protected: %s (%s)', (path, together, expected) => {
+  const coming = comingTogether(together.map((one) => join(base, one)))
+  expect(gitInternalAt(join(base, path), coming) !== null).toBe(expected)
 })

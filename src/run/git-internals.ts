@@ -9,30 +9,27 @@ import { gitInternalReason } from '../files/protected-paths.ts'
 
 /** A git directory has these three, or the first and a `commondir`. */
 const MARKS: readonly string[] = ['HEAD', 'objects', 'refs']
+const POINTER = 'commondir'
+const INTERNALS: readonly string[] = ['config', 'config.worktree', 'hooks', POINTER]
 
 const COMPLETES = 'the last part of a git directory, whose configuration or hooks would run code from then on'
 
 /**
  * Why writing a path in such a directory is refused, or null. Only names that matter are checked on
- * disk.
+ * disk. `coming`: all that the same call creates, with the folders above.
  */
-export function gitInternalAt(path: string): string | null {
+export function gitInternalAt(path: string, coming: ReadonlySet<string> = new Set()): string | null {
   for (let at = path; at !== posix.dirname(at); at = posix.dirname(at)) {
     const [folder, name] = [posix.dirname(at), posix.basename(at)]
+    const has = (one: string) => {
+      const place = posix.join(folder, one)
+      return coming.has(place) || existsSync(place)
+    }
     const reason = gitInternalReason(name)
-    if (reason !== null && isGitDirectory(folder)) return reason
-    if (MARKS.includes(name) && !existsSync(at) && isGitDirectory(folder, name) && holdsInternals(folder))
-      return COMPLETES
+    if (reason !== null && has('HEAD') && (name === POINTER || MARKS.every(has) || has(POINTER))) return reason
+    if (!MARKS.includes(name) || existsSync(at)) continue
+    const hasOthers = (name === 'HEAD' && has(POINTER)) || MARKS.every((mark) => mark === name || has(mark))
+    if (hasOthers && INTERNALS.some(has)) return COMPLETES
   }
   return null
-}
-
-/** `coming` is about to exist. */
-function isGitDirectory(folder: string, coming?: string): boolean {
-  const has = (name: string) => name === coming || existsSync(posix.join(folder, name))
-  return has('HEAD') && (MARKS.every(has) || has('commondir'))
-}
-
-function holdsInternals(folder: string): boolean {
-  return ['config', 'config.worktree', 'hooks'].some((name) => existsSync(posix.join(folder, name)))
 }

@@ -11,7 +11,7 @@ import type { MaskFace, MaskIdentity } from '../sandbox/plan.ts'
 import type { SecretTree } from '../sandbox/protect/tree.ts'
 import { hiddenByList } from '../sandbox/quarantine/kept.ts'
 import type { GitToken } from '../sandbox/secrets/git-tokens.ts'
-import { type MaskFacts, MaskIndex } from '../sandbox/secrets/masks.ts'
+import { filesBelow, type MaskFacts, MaskIndex } from '../sandbox/secrets/masks.ts'
 import { readIndexCache, SecretMemory, writeIndexCache } from '../sandbox/secrets/masks-cache.ts'
 import { type Movable, movableOf, unseenSecrets } from '../sandbox/secrets/masks-watch.ts'
 import { maskPlaces, PlaceListings } from '../sandbox/secrets/secrets.ts'
@@ -162,7 +162,8 @@ export class HiddenPaths {
     const project = this.#index.masks(this.#grants())
     const byPlace = [...places.files, ...places.directories]
     const kept = this.#kept()
-    const masks = [...always.masks, ...byPlace, ...project.files, ...project.directories, ...kept]
+    const again = this.#secondNames(byPlace)
+    const masks = [...always.masks, ...byPlace, ...project.files, ...project.directories, ...kept, ...again.keys()]
     const identities = readIdentities([...masks, ...project.replaced.keys()])
     return {
       masks,
@@ -170,8 +171,8 @@ export class HiddenPaths {
       replaced: project.replaced,
       tokens: project.tokens,
       identities,
-      held: [...always.held, ...byPlace, ...project.linked.keys(), ...kept],
-      linked: new Map([...places.linked, ...project.linked]),
+      held: [...always.held, ...byPlace, ...project.linked.keys(), ...kept, ...again.keys()],
+      linked: new Map([...always.linked, ...places.linked, ...again, ...project.linked]),
       movable: movableOf(project, identities),
       opened: [...project.opened, ...project.committed, ...project.installed],
     }
@@ -187,16 +188,24 @@ export class HiddenPaths {
   #always(): Hidden {
     const { configDir, stateDir } = this.#machine
     const own = [configDir, stateDir].filter((path) => this.#files.exists(path) && !this.#showsSkillsAlone(path))
-    const masks = [...own.map(this.#files.canonical), ...(this.#restriction?.hidden ?? [])]
+    const denied = this.#restriction?.hidden ?? []
+    const linked = this.#secondNames(denied)
+    const masks = [...own.map(this.#files.canonical), ...denied, ...linked.keys()]
     return {
       masks,
       identities: readIdentities(masks),
       held: masks,
-      linked: new Map(),
+      linked,
       movable: {},
       opened: [],
       ...NO_FACES,
     }
+  }
+
+  /** A hard link in the project to what is hidden by a place or a rule. */
+  #secondNames(hidden: readonly string[]): ReadonlyMap<string, string> {
+    const found = this.#index.secondNames(hidden.flatMap((path) => filesBelow(path)))
+    return new Map([...found].filter(([name]) => !hidden.some((path) => isInside(name, path))))
   }
 
   /**

@@ -3,6 +3,7 @@
 import { posix } from 'node:path'
 import type { ProgramRules } from '../confine/confinement.ts'
 import { typedText } from '../confine/entitlement.ts'
+import { kindForms } from '../policy/evaluate/command-grant.ts'
 import { decideStart, type StartScene, startDenial, startText } from '../policy/programs/start.ts'
 import type { Ruling } from '../policy/stance.ts'
 import type { LaunchResult } from '../sandbox/backend.ts'
@@ -38,8 +39,16 @@ export class ProgramStarts {
   readonly #refused = new Map<string, Violation>()
   readonly #answers = new Map<string, Promise<boolean>>()
 
+  readonly #changes: StartScene['changes']
+
   constructor(rules: ProgramRules & Pick<StartScene, 'home' | 'path'>, ask: AskProgram | null) {
     this.#rules = rules
+    const { commands, session } = rules
+    this.#changes = new Map(
+      commands.flatMap((fact) =>
+        fact.kind == null ? [] : [[fact, kindForms(fact.kind, session?.repository)[0] ?? null] as const],
+      ),
+    )
     this.#ask = ask
   }
 
@@ -79,7 +88,7 @@ export class ProgramStarts {
 
   #decide(start: ProgramStart): Ruling | null {
     const { session } = this.#rules
-    if (session !== null) return decideStart({ ...this.#rules, session }, start)
+    if (session !== null) return decideStart({ ...this.#rules, session, changes: this.#changes }, start)
     const denial = startDenial(this.#rules.policy, start, this.#rules.by)
     return denial?.decision === 'deny' || this.#rules.by === 'agent' ? denial : null
   }

@@ -35,10 +35,17 @@ export interface FileChange {
   readonly after: string | null
   /** Why there is nothing to compare; otherwise null. */
   readonly hidden: string | null
+  /** Someone else changed it since, so that `after` contains that too. */
+  readonly mixed: boolean
 }
 
 const MAX_COMPARED_BYTES = 256 * 1024
 const MAX_COMPARED_FILES = 50
+
+/** The project that a kept call was in. */
+export function projectOfCall({ stateDir }: Machine, id: string): string | undefined {
+  return new CallStore(stateDir).list().find((call) => call.id === id)?.about.roots[0]
+}
 
 /** The calls of the current project. */
 export class ProjectUndo {
@@ -93,7 +100,7 @@ export class ProjectUndo {
     }
   }
 
-  /** The changes of a call, as far as both sides exist: the other side is the current tree. */
+  /** The changes of a call as it left them: later calls kept what they replaced, and the rest is in the tree. */
   compare(call: KeptCall): readonly FileChange[] {
     const { records } = this.#store.journalOf(call.id)
     const { made, changed, removed } = netChanges(records)
@@ -104,13 +111,43 @@ export class ProjectUndo {
       if (content === 'absent' || content === 'empty') return content === 'empty' ? '' : null
       return content && textOf(join(folder, keptName(content.kept)))
     }
+    const later = this.#replacedLater(call)
+    const touched = new Set(this.show(call).conflicts.map(({ path }) => path))
     return [...made, ...changed, ...removed].slice(0, MAX_COMPARED_FILES).map((path) => {
       const old = made.includes(path) ? null : before(path)
-      const now = removed.includes(path) ? null : textOf(path)
+      const now = removed.includes(path) ? null : later.has(path) ? later.get(path) : textOf(path)
       if (old === undefined || now === undefined)
-        return { path, before: null, after: null, hidden: 'it was not kept, is too large, or is not text' }
-      return { path, before: old, after: now, hidden: null }
+        return {
+          path,
+          before: null,
+          after: null,
+          hidden: 'it was not kept, is too large, or is not text',
+          mixed: false,
+        }
+      const mixed = !later.has(path) && !removed.includes(path) && touched.has(path)
+      return { path, before: old, after: now, hidden: null, mixed }
     })
+  }
+
+  /** What the next call after this one replaced, by path: a text, null if the path was absent, undefined if unknown. */
+  #replacedLater(call: KeptCall): ReadonlyMap<string, string | null | undefined> {
+    const found = new Map<string, string | null | undefined>()
+    const calls = this.#store.list().filter(({ id }) => id > call.id)
+    // What was undone is as if it had never been: its kept files are gone, and so is its effect.
+    const reverted = new Set(calls.flatMap(({ id, undoneBy }) => (undoneBy === null ? [] : [id, undoneBy])))
+    for (const { id } of calls.reverse()) {
+      if (reverted.has(id)) continue
+      const { records } = this.#store.journalOf(id)
+      const contents = contentsBefore(records)
+      for (const { op, path, other } of records)
+        for (const name of op === 'refused' || op === 'noted' ? [] : [path, other]) {
+          if (name === '' || found.has(name)) continue
+          const content = contents.get(name)
+          if (content === 'absent' || content === 'empty') found.set(name, content === 'empty' ? '' : null)
+          else found.set(name, content && textOf(join(this.#store.folderOf(id), keptName(content.kept))))
+        }
+    }
+    return found
   }
 
   /** The same as unified diffs, by path; files that cannot be compared have none. */

@@ -120,8 +120,8 @@ export function toolContext(parsed: ParsedCall, ports: SessionPorts, call: CallP
       return path
     },
     // INVARIANT: the same evaluation as for the call itself, with the current policy and facts.
-    judge: (access, path) => {
-      const gitInternal = access === 'write' ? gitInternalAt(path) : null
+    judge: (access, path, coming) => {
+      const gitInternal = access === 'write' ? gitInternalAt(path, coming) : null
       const fact = { given: path, path, ...(gitInternal !== null && { gitInternal }) }
       const call: ToolCall = {
         tool: parsed.tool.name,

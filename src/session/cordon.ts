@@ -54,6 +54,7 @@ export {
   askView,
   hidesSome,
   LONGEST_SECONDS,
+  shownFields,
   TIMES,
   withAnswers,
 } from '../approval/ask-view.ts'
@@ -184,6 +185,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
                   upstream,
                   ...(asks && { ask: asks.host, askProgram: asks.program }),
                 }),
+              surface: prompter && !prompter.onceOnly ? (options.answeredElsewhere ?? null) : null,
               spillDirectory: join(machineFiles.canonical(spill), id),
               openCode: (options) => openSessionCode({ ...options, machine, backend }),
               openWeb: (policy, facts) => webPort(policy, facts, machine, resolver, upstream, usage),

@@ -93,6 +93,8 @@ export interface SessionParts extends QuestionParts {
   readonly customTools: (host: CustomToolHost) => readonly SessionTool[]
   readonly openRunner: (asks: { readonly host: AskHost; readonly program: AskProgram } | null) => CommandRunner
   readonly spillDirectory: string
+  /** The surface whose questions may be answered later; null if only while they wait. */
+  readonly surface: string | null
   readonly openCode: (session: Omit<CodeOptions, 'machine' | 'backend'>) => SessionCode
   readonly openWeb: (policy: () => LoadedPolicy, facts: () => SessionFacts) => WebPort
   /** Applies an organisation policy that arrived or expired; throws a Fault if none is valid. */

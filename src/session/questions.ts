@@ -1,7 +1,7 @@
 /** Asks a person about calls and running commands, and stores the answers. */
 
 import { posix } from 'node:path'
-import { type Approval, approve, callHash, type Question, type SavedAnswer } from '../approval/approve.ts'
+import { type Approval, approve, callHash, type Question, requestOf, type SavedAnswer } from '../approval/approve.ts'
 import type { Questions } from '../approval/question-queue.ts'
 import type { SavedGrants } from '../approval/saved-grants.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
@@ -16,6 +16,7 @@ import { takeStance } from '../policy/stance.ts'
 import type { AmendResult } from '../project/amend.ts'
 import { countAnswer, habitOf } from '../project/answer-counts.ts'
 import { remember } from '../project/remember.ts'
+import { keepRequest, takeApproval } from '../questions/asks.ts'
 import type { ProgramQuestion } from '../run/program-starts.ts'
 import { analyze } from '../shell/walk/analyze.ts'
 import type { Machine } from '../system/machine.ts'
@@ -60,9 +61,10 @@ export class SessionQuestions {
   async put({ question, call, settled, signal }: QuestionRequest): Promise<Approval> {
     const { questions, recorder } = this.#parts
     const { policy } = this.#view.deciding(this.#view.entered)
-    const reviewed = await this.#review(question, call, signal)
-    if (reviewed) return reviewed
     const settlement = settle(question.decision, policy, questions !== null)
+    const kept = settlement.outcome === 'prompt' && call !== null ? this.#taken(question, call) : null
+    const reviewed = kept ?? (await this.#review(question, call, signal))
+    if (reviewed) return reviewed
     if (settlement.outcome !== 'prompt' || !questions) {
       const message = settlement.outcome === 'refuse' ? settlement.message : 'there is no one to ask'
       return { approved: false, refusal: { kind: 'absent', message }, remember: null }
@@ -81,6 +83,22 @@ export class SessionQuestions {
       if (approval.remember !== null) await this.#remember(approval.remember)
       return approval
     })
+  }
+
+  /** The person's answer since the same call was last tried, if this agent is the only one who asks here. */
+  #taken(question: Question, call: string): Approval | null {
+    const { questions, machine, now, recorder } = this.#parts
+    if (questions === null || questions.isShared) return null
+    const taken = takeApproval(machine, requestOf(question).once, now())
+    if (taken) recorder.answered(call, question.subject, taken.by!, taken)
+    return taken
+  }
+
+  /** What an agent asks for without waiting, kept for the person; null if only the manifest can allow it. */
+  keep(question: Question, surface: string): string | null {
+    const { machine, project } = this.#parts
+    const place = { host: surface, project: project.loaded.root, session: this.#id }
+    return keepRequest(machine, place, requestOf(question))
   }
 
   /** The reviewer is asked first, about whole calls: it cannot know what a command sends. */

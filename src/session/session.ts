@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import { LiveHistory } from '../call/admission.ts'
-import { shownSecrets } from '../call/decide/shown-secrets.ts'
+import { hiddenNames, shownSecrets } from '../call/decide/shown-secrets.ts'
 import { requireOneOf, requireText, wrong } from '../call/given.ts'
 import { runToolCall } from '../call/run-tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
@@ -11,6 +11,7 @@ import { parsePathPattern } from '../files/path-pattern.ts'
 import { type Labels, NO_LABELS } from '../policy/labels.ts'
 import { VERDICTS, type Verdict } from '../policy/order.ts'
 import { MODES, type Mode } from '../policy/policy.ts'
+import { settle } from '../policy/settle.ts'
 import { takeStance } from '../policy/stance.ts'
 import { readBrief } from '../project/discovery-brief.ts'
 import { ownWorktrees, repositoryFacts, repositoryProblems } from '../project/load/repository-settings.ts'
@@ -18,9 +19,11 @@ import { ownPlaces } from '../project/place/own-places.ts'
 import { SessionState } from '../project/session-state.ts'
 import { openCommands, type SessionCommands } from '../run/port.ts'
 import { UndoCover } from '../run/undo-cover.ts'
+import { createRedactor } from '../scan/redact/redact.ts'
 import { Fault } from '../system/fault.ts'
 import { makeDirectories } from '../system/state.ts'
-import type { Tool, ToolFacts } from '../tools/tool.ts'
+import { requestTool } from '../tools/built-in/agent-tools.ts'
+import type { Tool, ToolFacts, ToolOutput } from '../tools/tool.ts'
 import type { SessionCode } from './code/open-code.ts'
 import {
   type PermissionRow,
@@ -76,6 +79,7 @@ export class Session {
       own: ownPlaces(loaded, machine, files),
       roots: ownWorktrees(loaded, machine.home, files),
       isShown: shownSecrets(() => project.loaded, machine, files),
+      hiddenName: hiddenNames(() => project.loaded, machine, files),
       repositoryProblem: repositoryProblems(() => project.loaded.policy),
       repository: repositoryFacts(() => project.loaded.policy.root),
     })
@@ -118,7 +122,8 @@ export class Session {
       call: (tool, input, signal, within) => this.call(tool, input, { signal, within }),
     })
     const custom = parts.customTools({ commands: this.#commands, loaded: () => view.deciding(view.entered) })
-    this.#tools = new Map([...parts.tools, ...custom].map((tool) => [tool.name, tool]))
+    const request = parts.surface === null ? [] : [requestTool((wanted) => this.#request(wanted, parts.surface!))]
+    this.#tools = new Map([...parts.tools, ...custom, ...request].map((tool) => [tool.name, tool]))
     const kept = new Map<string, unknown>()
     this.#ports = {
       ...parts,
@@ -197,12 +202,33 @@ export class Session {
     const running = this.#refreshed(() => runToolCall(stages(), { tool, input, signal }))
     this.#running.add(running)
     try {
-      const result = await running
+      const result = masked(await running)
       this.#listeners.emit({ type: 'result', tool, result })
       return result
     } finally {
       this.#running.delete(running)
     }
+  }
+
+  /** Keeps the question of a call for the person, without making the call. */
+  async #request(
+    { tool, input, reason }: { readonly tool: string; readonly input: unknown; readonly reason: string },
+    surface: string,
+  ): Promise<ToolOutput> {
+    const said = (text: string, isError = false): ToolOutput => ({ text, ...(isError && { isError }) })
+    const stages = new CallStages(this.#ports, null)
+    const parsed = stages.parse({ tool, input, signal: this.#ended.signal })
+    const decision = stages.decide(parsed, null)
+    if (decision.decision === 'allow') return said('This needs no question: make the call.')
+    if (decision.decision === 'deny') return said(`Denied: ${decision.reason.message}`, true)
+    const settlement = settle(decision, this.#view.deciding(parsed.moved).policy, true)
+    if (settlement.outcome === 'refuse') return said(`It was not asked: ${settlement.message}.`, true)
+    const id = this.#ports.asking.keep({ ...stages.question(parsed, decision), said: reason }, surface)
+    if (id === null)
+      return said(`${decision.reason.message} Only the manifest can allow it: the user has to sign it there.`, true)
+    return said(
+      `${decision.reason.message} The question is kept as ${id} (the user answers on the page, or with \`cordon approvals answer ${id}\`). Go on with other work; the next try of the same call takes the answer.`,
+    )
   }
 
   /** A result as a model or a client reads it: cut to fit, with all of it in a file that the agent may read. */
@@ -347,4 +373,15 @@ export class Session {
       // The call itself was recorded, or did not run.
     }
   }
+}
+
+/** A2: a denial or failure quotes the call, whose secrets it must not show. The output of a tool stays as it is. */
+function masked(result: ToolResult): ToolResult {
+  if (result.status === 'done') return result
+  const redactor = createRedactor()
+  const whole = <Value>(value: Value): Value =>
+    JSON.parse(JSON.stringify(value), (_, part) => (typeof part === 'string' ? redactor.redact(part) : part))
+  if (result.status !== 'failed') return whole(result)
+  const { code, cause, ...said } = result.error
+  return { ...result, decision: whole(result.decision), error: { ...whole(said), code, cause } }
 }

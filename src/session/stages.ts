@@ -74,28 +74,32 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
   }
 
   async approve(parsed: ParsedCall, decision: Decision, signal: AbortSignal): Promise<Approval> {
-    const { view, asking, files, machine, refresh } = this.#ports
+    const { asking, refresh } = this.#ports
+    const question = this.question(parsed, decision)
+    const settled = () => this.decide(parsed, null).decision !== 'ask'
+    const approval = await asking.put({ question, call: this.#call, settled, signal })
+    this.#agreed = approval.approved ? question.opens : null
+    // An answer may take an hour, and the organisation may have denied the call meanwhile.
+    if (approval.approved) await refresh()
+    return approval
+  }
+
+  question(parsed: ParsedCall, decision: Decision): Question & { readonly opens: readonly string[] } {
+    const { view, files, machine } = this.#ports
     const { tool, subject, where, facts, moved } = parsed
     const repository = (path: string) => repositoryAt(path, files)
     const { home } = machine
     const resolve = this.#resolver(parsed)
-    const places = { root: view.base(moved).root, home, resolve, repository, exists: files.exists }
-    const question: Question = {
+    return {
       tool: tool.name,
       subject,
       input: parsed.input,
       ...(where !== null && { where }),
       decision,
       facts,
-      places,
+      places: { root: view.base(moved).root, home, resolve, repository, exists: files.exists },
+      opens: askedPlaces(this.#reachScene(parsed, decision)),
     }
-    const settled = () => this.decide(parsed, null).decision !== 'ask'
-    const asked = askedPlaces(this.#reachScene(parsed, decision))
-    const approval = await asking.put({ question, call: this.#call, settled, signal })
-    this.#agreed = approval.approved ? asked : null
-    // An answer may take an hour, and the organisation may have denied the call meanwhile.
-    if (approval.approved) await refresh()
-    return approval
   }
 
   async run(parsed: ParsedCall, decision: Decision, signal: AbortSignal): Promise<ToolOutput> {

@@ -116,6 +116,21 @@ export interface Via {
   readonly kind: 'wrapper' | 'shell' | 'substitution' | 'function' | 'hook'
 }
 
+/** The address that a push or a forge's tool takes from the configuration of a repository. */
+export interface Sending {
+  /** Where it looks for the repository; null if unknown. */
+  readonly directory: string | null
+  /** The name of a remote. Empty: the usual one. `*`: any of them. */
+  readonly remote: string
+}
+
+/** A kind of change elsewhere: see `tables/kinds.ts`. */
+export interface ChangeKind {
+  /** Such as `git push origin`. */
+  readonly words: readonly string[]
+  readonly sending: Sending | null
+}
+
 /** One simple command, wherever it is in the tree. */
 export interface CommandFact {
   /** argv with its expansions; empty for a bare assignment or a bare redirect. */
@@ -141,8 +156,7 @@ export interface CommandFact {
   readonly effect: Effect
   /** The reason for the effect, for a prompt: "pushes commits to a remote"; empty if local. */
   readonly effectNote: string
-  /** Words for the kind of change elsewhere that it is, such as `git push origin`: see `tables/kinds.ts`. */
-  readonly kind?: readonly string[] | null
+  readonly kind?: ChangeKind | null
   /** Commands that it runs as its own work: `npx eslint x` runs `eslint x`. */
   readonly delegates?: readonly (readonly Word[])[]
   readonly background: boolean

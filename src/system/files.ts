@@ -255,3 +255,13 @@ function withoutCase(letter: string): string {
   const one = (changed: string): string => ([...changed].length === 1 ? changed : letter)
   return one(one(letter.toUpperCase()).toLowerCase())
 }
+
+/** Whether this is a file with hard links. */
+export function hasMoreNames(path: string): boolean {
+  try {
+    const stat = lstatSync(path)
+    return stat.isFile() && stat.nlink > 1
+  } catch {
+    return false
+  }
+}

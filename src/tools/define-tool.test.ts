@@ -89,6 +89,7 @@ describe('labels', () => {
       'todowrite',
       'todoread',
       'question',
+      'cordon_request',
     ])
   })
 })

@@ -108,9 +108,9 @@ export interface ToolContext {
   readonly checked: (given: string) => CheckedPath
   /**
    * The policy's verdict on a path below a searched, unpacked or deleted directory. A stricter one
-   * than the directory's counts as a no.
+   * than the directory's counts as a no. `coming`: what the same call creates (`comingTogether`).
    */
-  readonly judge: (access: PathAccess, path: string) => JudgedPath
+  readonly judge: (access: PathAccess, path: string, coming?: ReadonlySet<string>) => JudgedPath
   /** `filter_listings`: list, glob and grep only show readable files. */
   readonly filterListings: boolean
   readonly limits: ToolLimits

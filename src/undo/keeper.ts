@@ -48,7 +48,7 @@ export function statAt(path: Way): BigIntStats | null {
   try {
     return lstatSync(way(path), { bigint: true, throwIfNoEntry: false }) ?? null
   } catch (error) {
-    if (errorCode(error) === 'ENOTDIR') return null
+    if (errorCode(error) === 'ENOTDIR' || errorCode(error) === 'ELOOP') return null
     throw error
   }
 }

@@ -372,11 +372,21 @@ class Replay {
     }
   }
 
+  /** A name that others took: what is changed here would change for them, outside or under a protected name. */
+  #refuseShared(path: string, { nlink, ino, mode }: BigIntStats, before: Before): void {
+    if ((Number(mode) & FORMAT) !== (before.mode & FORMAT))
+      throw Object.assign(new Error('something else is there now'), { code: 'EEXIST' })
+    if ((before.mode & FORMAT) !== FOLDER && nlink > 1n && (ino !== before.inode || this.#changed.has(path)))
+      throw Object.assign(new Error('the file has other names now'), { code: 'EMLINK' })
+  }
+
   #restoreContent(record: JournalRecord): void {
     const { path, kept, number, before } = record
     if (this.#absent.has(path)) return
-    if (this.#stat(path)?.isFile() !== true) throw Object.assign(new Error('no file any more'), { code: 'ENOENT' })
+    const stat = this.#stat(path)
+    if (stat?.isFile() !== true) throw Object.assign(new Error('no file any more'), { code: 'ENOENT' })
     if (kept === 'lost') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
+    this.#refuseShared(path, stat, before)
     this.#keeper.willWrite(path, this.#places.at(path))
     this.#places.withFile(path, (place) => {
       // By descriptor: a pipe in its place would block this process.
@@ -391,8 +401,10 @@ class Replay {
   }
 
   #setMode(path: string, { before, kept, number }: JournalRecord): void {
-    if (this.#absent.has(path) || !this.#stat(path)) return
+    const stat = this.#absent.has(path) ? null : this.#stat(path)
+    if (!stat) return
     if (kept === 'lost') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
+    this.#refuseShared(path, stat, before)
     if (kept === 'attributes') {
       this.#keeper.willSetAttributes(path, this.#places.at(path))
       this.#setAttributes(path, kept, number)

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ScriptedCall } from '../../src/surfaces/hook/host/scripted-model.ts'
 import type { HostName } from '../../src/surfaces/hook/hosts/hosts.ts'
-import { cache } from './program.ts'
+import { cache, newestOf } from './program.ts'
 
 export interface AgentWorld {
   readonly home: string
@@ -69,10 +69,10 @@ const patchFile = ({ path, before, after }: Attempt & { kind: 'edit' }): string 
 const addFile = (path: string, content: string): string =>
   `*** Begin Patch\n*** Add File: ${path}\n+${content}\n*** End Patch\n`
 
-export const agents: readonly Agent[] = [
+const PINNED: readonly Agent[] = [
   {
     name: 'claude-code',
-    package: '@anthropic-ai/claude-code@2.1.327',
+    package: '@anthropic-ai/claude-code@2.1.328',
     program: 'claude',
     // The mode in which the agent itself asks no one: what is stopped was stopped by the hook.
     args: ['-p', 'go', '--permission-mode', 'bypassPermissions', '--model', 'claude-sonnet-4-5'],
@@ -252,7 +252,7 @@ stream_max_retries = 0
   },
   {
     name: 'pi',
-    package: '@mariozechner/pi-coding-agent@0.73.1',
+    package: '@earendil-works/pi-coding-agent@0.87.1',
     program: 'pi',
     args: ['-p', '--provider', 'scripted', '--model', 'scripted', 'go'],
     prepare: ({ home, port }) =>
@@ -263,7 +263,7 @@ stream_max_retries = 0
             scripted: {
               baseUrl: `http://127.0.0.1:${port}/v1`,
               api: 'openai-completions',
-              apiKey: 'OPENAI_API_KEY',
+              apiKey: '$OPENAI_API_KEY',
               models: [{ id: 'scripted' }],
             },
           },
@@ -374,6 +374,11 @@ stream_max_retries = 0
             : { tool: 'editor', input: { path: attempt.path, old_text: attempt.before, new_text: attempt.after } },
   },
 ]
+
+/** In the versions that were tried, or in those of today. */
+export const agents: readonly Agent[] = process.argv.includes('--latest')
+  ? PINNED.map((agent) => ({ ...agent, package: newestOf(agent.package), also: agent.also?.map(newestOf) }))
+  : PINNED
 
 /** Models of today have one tool, which runs JavaScript that calls the others. */
 export function codexScript(tool: string, input: unknown): ScriptedCall {

@@ -7,7 +7,7 @@ import type { Agent, Driven } from './agents.ts'
 
 const checkout = join(import.meta.dirname, '../..')
 /** Over a gigabyte of programs, ignored by version control. */
-export const cache: string = join(checkout, '.cache/agents')
+export const cache: string = join(checkout, '.cache', process.argv.includes('--latest') ? 'newest-agents' : 'agents')
 /** The words that run Cordon. */
 export const cordon: readonly [string, string] = [
   process.execPath,
@@ -69,6 +69,15 @@ export function install({
   if (run.error) return `${named} is missing, and npm could not be started: ${run.error.message}`
   if (run.status !== 0) return `${named} is missing, and npm could not install it: ${run.stderr.trim().slice(-300)}`
   return isThere() ? null : `npm installed ${named}, but ${programOf({ program })} is not there in that version`
+}
+
+/** The package in the version that the registry has now; throws if it cannot be asked. */
+export function newestOf(named: string): string {
+  const [, name = named] = /^(@?[^@]+)@/.exec(named) ?? []
+  const run = spawnSync('npm', ['view', name, 'version'], { encoding: 'utf8', env: { ...process.env, PATH: findable } })
+  if (run.status !== 0)
+    throw new Error(`npm does not know the newest version of ${name}: ${run.stderr.trim().slice(-300)}`)
+  return `${name}@${run.stdout.trim()}`
 }
 
 /** The version of a package in the cache; undefined when it is not there. */

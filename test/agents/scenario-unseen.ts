@@ -20,7 +20,7 @@ const LINKS: Readonly<Partial<Record<Name, string>>> = {
   codex: 'AGENTS.md',
   opencode: 'AGENTS.md',
   copilot: '.github/copilot-instructions.md',
-  pi: '.pi/SYSTEM.md',
+  pi: 'AGENTS.override.md',
 }
 
 function put(path: string, text: string): void {

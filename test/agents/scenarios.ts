@@ -12,6 +12,7 @@ import { MODES } from './scenario-modes.ts'
 import { OWN } from './scenario-own.ts'
 import { RIVALS } from './scenario-rivals.ts'
 import { OWN_RULES } from './scenario-rules.ts'
+import { AT_TERMINAL } from './scenario-screen.ts'
 import { UNSEEN } from './scenario-unseen.ts'
 import { type Call, heard, made, type Plan, type Step } from './session.ts'
 
@@ -113,6 +114,7 @@ export const INSIDE = 'cordon run -- AGENT'
 
 export const SCENARIOS: readonly Scenario[] = [
   ATTEMPTS,
+  AT_TERMINAL,
   {
     name: 'a sub-directory',
     row: 'a sub-directory',

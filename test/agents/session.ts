@@ -7,6 +7,7 @@ import { type ModelServer, type ScriptedCall, startModelServer } from '../../src
 import type { AgentWorld, Attempt, Driven } from './agents.ts'
 import { driveByEditor, type EditorTurn } from './editor.ts'
 import { cordon, endLeftovers, findable, findableAlone, programWords, runProgram } from './program.ts'
+import { runAtTerminal, type ScreenAnswer } from './terminal.ts'
 
 export interface SessionWorld extends AgentWorld {
   readonly base: string
@@ -45,6 +46,8 @@ export interface Plan {
   readonly env?: Readonly<Record<string, string>>
   /** Words before the agent's own. */
   readonly under?: readonly string[]
+  /** It runs at a terminal, until the last step was answered; with answers to its own first questions. */
+  readonly screen?: readonly ScreenAnswer[]
   /** An editor drives it over the Agent Client Protocol, a turn for each, with steps of its own or those above. */
   readonly editor?: readonly (EditorTurn & { readonly steps?: readonly Step[] })[]
 }
@@ -69,6 +72,7 @@ export async function inSession<T>(
   let steps = plan.steps
   // How many results there were when it was started: a session that goes on begins with those of before.
   let past: number | null = null
+  let over: number | null = null
   /** With the places of this session in it. */
   const filled = <T>(value: T): T =>
     JSON.parse(
@@ -78,6 +82,7 @@ export async function inSession<T>(
         .replaceAll('$PORT', String(port)),
     ) as T
   const turn = (steps: readonly Step[], index: number, tools: readonly string[], body: string) => {
+    over = null
     const said = (one: Call): readonly ScriptedCall[] => {
       if (typeof one === 'function') return [one(body)]
       const call = filled(one)
@@ -93,6 +98,7 @@ export async function inSession<T>(
       if (at === index) return agent.follows(lastMessages(body, calls.length)).flatMap(said)
       at += calls.length
     }
+    over = Date.now()
     return []
   }
   const model = await startModelServer(
@@ -150,6 +156,8 @@ export async function inSession<T>(
         past = null
         steps = next
       }
+      if (plan.screen)
+        return runAtTerminal(words, { cwd, env }, plan.screen, () => over !== null && Date.now() > over + 3000)
       if (plan.editor) return driveByEditor(words, cwd, env, plan.editor, begins, plan.limitMs)
       return (await runProgram(words, cwd, env, plan.limitMs)).said
     }

@@ -121,6 +121,7 @@ const calls: Readonly<Record<string, () => Promise<unknown>>> = {
         share: (inner) => inner,
         wait: async () => {},
         fleet: async () => null,
+        taken: () => null,
         keep: () => 'no one is there',
       },
     })

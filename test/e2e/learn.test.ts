@@ -374,7 +374,10 @@ describe.each([{ args: true }, { args: false }])('after an import, arguments rec
         ])
         expect(text).toContain('"node used.js"')
       }
-      const { code } = project.cordon(['learn', '--from', 'record', '--out', 'thinner.toml'])
+      // Only what closes: nothing that was refused is added.
+      const thin = project.cordon(['learn', '--from', 'record', '--unused', '--json'])
+      expect(JSON.parse(thin.out)).toMatchObject({ lines: [] })
+      const { code } = project.cordon(['learn', '--from', 'record', '--unused', '--out', 'thinner.toml'])
       expect(code).toBe(0)
       renameSync(join(project.directory, 'thinner.toml'), join(project.directory, 'cordon.toml'))
       expect(project.cordon(['sign', '--yes']).code).toBe(0)

@@ -130,7 +130,13 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   const subject = 'deploy 日本 \u202eevil 😀 && echo \u001b[2J done'
   const message = '`deploy 日本` changes something elsewhere.'
   const decision = soleDecision('ask', { kind: 'command', text: 'deploy 日本' }, { code: 'remote-write', message })
-  const call = { input: { command: subject }, call: 'hash', facts: null, worst: worstCaseOf(decision, null) }
+  const call = {
+    input: { command: subject },
+    call: 'hash',
+    once: 'hash',
+    facts: null,
+    worst: worstCaseOf(decision, null),
+  }
   const request = { tool: 'bash', subject, ...call, decision, asks: decision.segments, suggestions: GRANTS }
   const view = { ...askView(request), answers: ['time', 'always', 'deny', 'deny-always'] as const }
   keepAsk(machine, { host: 'codex', project: project.directory, tool: 'bash', view, suggestions: GRANTS }, Date.now())

@@ -3,6 +3,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -23,6 +25,7 @@ for line in sys.stdin:
     if method == "tools/call": result = {"content": [{"type": "text", "text": "two notes"}]}
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
 `
+const INITIALIZED = { capabilities: { tools: {} }, serverInfo: { name: 'notes', version: '1' } }
 const COMMAND = ['--', 'python3', 'server.py']
 const env = { CORDON_KEYCHAIN: 'off' }
 let project: Project
@@ -55,12 +58,73 @@ describe('a server that a client has already', () => {
     expect(readFileSync(join(project.directory, 'cordon.toml'), 'utf8')).not.toContain('mcp_servers')
   })
 
-  it('with headers is refused, with a way to keep it', () => {
-    project.write(
-      '.mcp.json',
-      '{"mcpServers":{"notes":{"type":"http","url":"https://mcp.example.com/","headers":{"A":"b"}}}}',
-    )
-    expect(cordon('mcp', 'add', 'notes', '--yes').err).toMatch(/has headers.*cordon mcp login notes/s)
+  it('mcp_servers.*.headers: a server with headers keeps its keys: outside every file, for its own origin, and gone with it', async () => {
+    const [KEY, TOKEN, OTHER] = ['k1-3f9a8c7b6d5e', 't1-0a1b2c3d4e5f', 'c1-8e7d6c5b4a39']
+    const seen: IncomingHttpHeaders[] = []
+    const server = createServer((message, response) => {
+      let body = ''
+      message.on('data', (piece) => {
+        body += piece
+      })
+      message.on('end', () => {
+        seen.push(message.headers)
+        const { id, method } = JSON.parse(body || '{}')
+        const echo = [{ type: 'text', text: `${KEY} ${TOKEN} ${OTHER} ${btoa(KEY)}` }]
+        const results: Record<string, object> = {
+          initialize: { ...INITIALIZED, protocolVersion: '2025-06-18' },
+          'tools/list': {
+            tools: [{ name: 'list', annotations: { readOnlyHint: true }, inputSchema: { type: 'object' } }],
+          },
+          'tools/call': { content: echo },
+        }
+        if (id === undefined) return void response.writeHead(202).end()
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] ?? {} }))
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a client puts the variable there.
+    const headers = { 'X-Key': KEY, Authorization: 'Bearer ${NOTES_TOKEN}' }
+    const before = `${JSON.stringify({ mcpServers: { notes: { type: 'http', url, headers } } }, null, 4)}\n`
+    project.write('.mcp.json', before)
+    try {
+      const { out, err } = ok('mcp', 'add', 'notes', '--reads', '--yes')
+      const [manifest, entry] = ['cordon.toml', '.mcp.json'].map((file) =>
+        readFileSync(join(project.directory, file), 'utf8'),
+      )
+      expect(manifest).toContain(
+        'headers = ["x-key: keychain:mcp-notes-x-key", "authorization: Bearer env:NOTES_TOKEN"]',
+      )
+      expect(`${out}${err}${manifest}${entry}`).not.toContain(KEY)
+      const { notes } = JSON.parse(entry!).mcpServers
+      const call = { id: 2, method: 'tools/call', params: { name: 'list', arguments: {} } }
+      const client = await asClient(notes, { NOTES_TOKEN: TOKEN }, call)
+      expect(client(2).content[0]!.text).toBe(`[REDACTED] [REDACTED] ${OTHER} [REDACTED]`)
+      expect(seen.at(-1)).toMatchObject({ 'x-key': KEY, authorization: `Bearer ${TOKEN}` })
+      // Without the variable the server is not reached, and the answer says what is missing.
+      const count = seen.length
+      const without = await asClient(notes, {}, call)
+      expect(without(2)).toMatchObject({ message: expect.stringMatching(/authorization of notes.*NOTES_TOKEN/) })
+      expect(seen).toHaveLength(count)
+      ok('mcp', 'remove', 'notes')
+      expect(readFileSync(join(project.directory, '.mcp.json'), 'utf8')).toBe(before)
+      expect(ok('secrets', 'list').out).toContain('no secret is stored')
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  it.each([
+    ['a value that a program writes', { headersHelper: 'get-key' }],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: an editor asks for it.
+    ['a value that an editor asks for', { headers: { 'x-key': '${input:key}' } }],
+  ])('with %s is refused, and stays', (_, more) => {
+    const before = JSON.stringify({ mcpServers: { notes: { type: 'http', url: 'https://mcp.example.com/', ...more } } })
+    project.write('.mcp.json', before)
+    expect(cordon('mcp', 'add', 'notes', '--yes').err).toMatch(/is not understood.*--header/s)
+    expect(readFileSync(join(project.directory, '.mcp.json'), 'utf8')).toBe(before)
   })
 
   it('and that was changed since stays as it is', () => {
@@ -76,22 +140,27 @@ describe('a server that a client has already', () => {
   })
 })
 
+interface Answer {
+  readonly isError?: boolean
+  readonly message?: string
+  readonly content: { text: string }[]
+  readonly tools: { name: string }[]
+}
+
 /** What the client's entry starts, asked as the client asks; the answers by their ids. */
 async function asClient(
   entry: { command: string; args: string[] },
+  own: Readonly<Record<string, string>>,
   ...requests: { id: number; method: string; params: object }[]
 ) {
   const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } }
   const first = [{ id: 1, method: 'initialize', params: hello }, { method: 'notifications/initialized' }]
   const child = spawn(entry.command, entry.args, {
     cwd: project.directory,
-    env: { PATH: process.env.PATH, HOME: project.home, ...env },
+    env: { PATH: process.env.PATH, HOME: project.home, ...env, ...own },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  const answers = new Map<
-    number,
-    { result: { isError?: boolean; content: { text: string }[]; tools: { name: string }[] } }
-  >()
+  const answers = new Map<number, { result?: Answer; error?: Answer }>()
   const closed = once(child, 'close')
   for (const message of [...first, ...requests])
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -101,7 +170,7 @@ async function asClient(
     if (requests.every(({ id }) => answers.has(id))) child.stdin.end()
   }
   await closed
-  return (id: number) => answers.get(id)!.result
+  return (id: number) => (answers.get(id)!.result ?? answers.get(id)!.error)!
 }
 
 describe('the guide: add a server safely in one minute', () => {
@@ -113,6 +182,7 @@ describe('the guide: add a server safely in one minute', () => {
     const { notes } = JSON.parse(readFileSync(join(project.directory, '.mcp.json'), 'utf8')).mcpServers
     const client = await asClient(
       notes,
+      {},
       { id: 2, method: 'tools/list', params: {} },
       { id: 3, method: 'tools/call', params: { name: 'list', arguments: {} } },
       { id: 4, method: 'tools/call', params: { name: 'drop', arguments: {} } },
@@ -127,7 +197,7 @@ describe('the guide: add a server safely in one minute', () => {
     expect(ok('mcp', 'logs', 'notes').out).toMatch(/mcp__notes__list[\s\S]*mcp__notes__drop/)
     const [, id = ''] = /cordon approvals allow (\S+?)`/.exec(refusal) ?? []
     ok('approvals', 'allow', id, '--yes')
-    const again = await asClient(notes, { id: 2, method: 'tools/call', params: { name: 'drop', arguments: {} } })
+    const again = await asClient(notes, {}, { id: 2, method: 'tools/call', params: { name: 'drop', arguments: {} } })
     expect(again(2).content[0]!.text).toBe('two notes')
     ok('mcp', 'remove', 'notes')
     expect(existsSync(join(project.directory, '.mcp.json'))).toBe(false)

@@ -84,6 +84,7 @@ async function live(index: number): Promise<void> {
         subject: `m${index} ${written}`,
         input: { command: `m${index} ${written}` },
         call: `m${index} ${written}`,
+        once: '',
         facts: null,
         decision: { reason: { code: 'x', message: 'why' }, rules: [] } as never,
         worst: { bound: 'unbounded', hosts: [], labels: [], text: 'anything' } as const,

@@ -78,7 +78,14 @@ export function fleetOf(
   }
   return {
     team,
-    settings: { nats: null, records: { otlp: null, headers: {}, nats: false }, asks: null, tls: {}, ...object },
+    settings: {
+      nats: null,
+      desk: null,
+      records: { otlp: null, headers: {}, nats: false },
+      asks: null,
+      tls: {},
+      ...object,
+    },
     text: JSON.stringify({ version: 1, ...object }),
   }
 }

@@ -46,7 +46,7 @@ export async function openNatsFleet(count: number, asks = 30): Promise<NatsFleet
   ports.configure((folder) => team.natsConfiguration(Date.now(), folder))
   for (let index = 0; index < count; index++) await ports.start(index)
   const settings = readFleetSettings(admin)!
-  const desk = serveDesk(team, answerRelay(settings, admin))
+  const desk = serveDesk(team, { relay: answerRelay(settings, admin) })
   await new Promise<void>((resolve) => desk.listen(0, '127.0.0.1', resolve))
   const deskUrl = `http://127.0.0.1:${(desk.address() as AddressInfo).port}/`
   const bus = await settled(() => openBus(settings, admin))

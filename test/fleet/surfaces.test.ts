@@ -153,6 +153,7 @@ describe('an asker that cannot wait so long', () => {
       subject,
       input: { command: subject, more: input },
       call: callHash(project, null, 'bash', { command: subject, more: input }),
+      once: callHash(project, null, 'bash', { command: subject, more: input }),
       facts: null,
       decision,
       worst: { bound: 'unbounded', hosts: [], labels: [], text: 'anything' },

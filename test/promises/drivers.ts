@@ -59,7 +59,10 @@ async function openMcp(place: Place): Promise<Driver> {
       person.expect(answer)
       const params = { name: tool, arguments: input as Json, _meta: envelope() }
       const asked = client.peer.request('tools/call', params, new AbortController().signal)
-      const result = (await asked.catch((error: Error) => ({ content: [{ text: error.message }] }))) as Json
+      const result = (await asked.catch(({ message }: Error) => ({
+        content: [{ text: message }],
+        structuredContent: { status: 'refused' },
+      }))) as Json
       const text = (result.content as { text: string }[]).map((part) => part.text).join('\n')
       return person.outcome(String((result.structuredContent as Json | undefined)?.status), text)
     },
@@ -208,6 +211,7 @@ async function openGateway(place: Place): Promise<Driver> {
     share: <Inner>(inner: Inner) => inner,
     wait: async () => {},
     fleet: async () => null,
+    taken: () => null,
     keep: () => 'no one is there',
   }
   const gate = new GatewayGate({ judge, recorder, elsewhere })

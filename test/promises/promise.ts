@@ -120,9 +120,9 @@ export const fetchOf = (url: string, expected: Omit<Try, keyof Call> = {}): Try 
   input: { url },
   ...expected,
 })
-export const remote = (tool: string, expected: Omit<Try, keyof Call> = {}): Try => ({
+export const remote = (tool: string, expected: Omit<Try, keyof Call> = {}, text = 'x'): Try => ({
   tool: `mcp__s__${tool}`,
-  input: { text: 'x' },
+  input: { text },
   ...expected,
 })
 

@@ -20,12 +20,12 @@ export function askOf(
 ): NewAsk {
   const { root: project, session, hostTool } = place
   const { call } = judgement
-  const question = hookQuestion(machine, place, judgement)
+  const question = { ...hookQuestion(machine, place, judgement), opens: opened }
   // An unknown tool's effects are unknown too.
   const isKnown = call.kind === 'tool' || isServerTool(call)
   const request = requestOf(question)
   const suggestions = isKnown ? request.suggestions : []
-  const once = isKnown ? hash('sha256', JSON.stringify([host, hostTool, request.call, ...opened])) : undefined
+  const once = isKnown ? hash('sha256', JSON.stringify([host, hostTool, request.once])) : undefined
   const answered: readonly AnswerKind[] = [
     ...(once === undefined ? [] : (['once', 'deny-message'] as const)),
     ...(session === null ? [] : (['session'] as const)),
@@ -56,10 +56,14 @@ export function hookQuestion(machine: Machine, { root, cwd, given }: AskPlace, j
     exists: machineFiles.exists,
   }
   const tool = call.kind === 'search' ? 'grep' : call.tool
-  const input = Object.fromEntries(
-    Object.entries(given).filter(([name]) => facts === null || !NOTES.has(name) || typeof given[name] !== 'string'),
-  )
-  return { tool, subject, input, decision, facts, places, ...(cwd !== root && { where: cwd }) }
+  const isNote = (name: string): boolean => facts !== null && NOTES.has(name) && typeof given[name] === 'string'
+  const input = Object.fromEntries(Object.entries(given).filter(([name]) => !isNote(name)))
+  const said = Object.keys(given)
+    .filter(isNote)
+    .map((name) => String(given[name]))
+    .join(' ')
+  const where = cwd === root ? {} : { where: cwd }
+  return { tool, subject, input, decision, facts, places, ...where, ...(said !== '' && { said }) }
 }
 
 /** Everything that asks, worst first, in at most this many characters. */
@@ -77,7 +81,7 @@ export function toolRemedy(machine: Machine, place: AskPlace, judgement: HookJud
   return narrow?.kind === 'tool' ? `To not be asked again: cordon add tool "${narrow.value}".` : null
 }
 
-/** An agent's description of a command: it changes with every try, and hosts ignore it. */
+/** An agent's own words about a command: they change with every try, and hosts ignore them. */
 const NOTES: ReadonlySet<string> = new Set(['description', 'explanation', 'justification'])
 
 /** Where a host's call was made, with the tool's input. */

@@ -30,7 +30,7 @@ import { isForeignCharset, temporaryOf } from '../../run/temporary.ts'
 import { UndoCover } from '../../run/undo-cover.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
-import type { Files } from '../../system/files.ts'
+import { type Files, hasMoreNames } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { bashSyntaxError } from '../../system/processes.ts'
 import { builtInSpec } from '../../tools/built-in/registry.ts'
@@ -180,9 +180,11 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
   const { grants } = answered.session
   let shown: SessionFacts['isShown']
+  let hiddenName: SessionFacts['hiddenName']
   const session = {
     ...answered.session,
     isShown: (path: string, what?: 'secret' | 'configuration') => shown?.(path, what) ?? false,
+    hiddenName: (path: string) => hiddenName?.(path) ?? null,
     grants: { ...grants, reads: [...grants.reads, ...(place.hostFolders ?? []).map(hostsOwn)] },
     labels: place.inside ? NO_LABELS : readLabels(labels),
   }
@@ -239,9 +241,14 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
         const { policy } = loaded
         const isSecret = (path: string): boolean =>
           secretOf(path, policy) !== null || (isGlob(path) && secretOfGlob(path, policy.home) !== null)
-        if (!calls.some((call) => call.call.kind === 'search' || pathsOf(call).some(isSecret))) return
-        const { shownSecrets } = await import('../../call/decide/shown-secrets.ts')
+        const isMeant = (call: ReadCall): boolean =>
+          call.call.kind === 'search' ||
+          pathsOf(call).some(isSecret) ||
+          ('reads' in call.touches && call.touches.reads.some(({ path }) => hasMoreNames(path)))
+        if (!calls.some(isMeant)) return
+        const { hiddenNames, shownSecrets } = await import('../../call/decide/shown-secrets.ts')
         shown = shownSecrets(() => loaded, machine, files)
+        hiddenName = hiddenNames(() => loaded, machine, files)
       },
       strictest(calls, breakerOpenFor) {
         let worst: HookJudgement | null = null

@@ -6,7 +6,10 @@ import { canonicalJson } from '../../system/json.ts'
 /** No manifest allows this, and no agent needs it. */
 export const SELF_TEST_COMMAND = 'sudo cordon-self-test'
 
+let known: string | null = null
+
 /** Whether an audit line is about that call, by the hash of its command. */
 export function isSelfTest(line: Readonly<Record<string, unknown>>): boolean {
-  return line.args_hash === hash('sha256', canonicalJson({ command: SELF_TEST_COMMAND }))
+  known ??= hash('sha256', canonicalJson({ command: SELF_TEST_COMMAND }))
+  return line.args_hash === known
 }

@@ -17,8 +17,14 @@ export interface ClientServer {
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly url: string | null
-  readonly hasHeaders: boolean
+  readonly headers: readonly ClientHeader[]
 }
+
+/** A header of a client's entry: words, and behind them a variable or the value itself. */
+export type ClientHeader = { readonly name: string; readonly words: string } & (
+  | { readonly variable: string }
+  | { readonly value: string }
+)
 
 export interface McpClient {
   readonly name: string
@@ -148,18 +154,45 @@ export function readEntry({ table, form }: McpClient, text: string, name: string
   const words = [entry.command, entry.args ?? []].flat()
   const env = entry.env ?? entry.environment ?? {}
   const url = entry.url ?? entry.httpUrl ?? entry.serverUrl ?? null
+  const headers = headersOf(entry)
   const isRead =
+    headers !== null &&
     (url === null ? words.length > 0 && words.every(isText) : isText(url)) &&
     isRecord(env) &&
     Object.values(env).every(isText)
   if (!isRead) return null
-  const headers = entry.headers ?? entry.http_headers ?? entry.bearer_token_env_var
   return {
     command: url === null ? (words as readonly string[]) : [],
     env: env as Readonly<Record<string, string>>,
     url: url as string | null,
-    hasHeaders: isRecord(headers) ? Object.keys(headers).length > 0 : headers !== undefined,
+    headers,
   }
+}
+
+/** The headers that an entry sends; null if one is not understood, such as a program that writes them. */
+function headersOf(entry: Readonly<Record<string, unknown>>): readonly ClientHeader[] | null {
+  if (entry.headersHelper !== undefined) return null
+  const { bearer_token_env_var: bearer, env_http_headers: variables = {} } = entry
+  const literal = entry.headers ?? entry.http_headers ?? {}
+  if (!isRecord(literal) || !isRecord(variables)) return null
+  const found = [
+    ...Object.entries(literal).map(([name, value]) => (isText(value) ? readValue(name, value) : null)),
+    ...Object.entries(variables).map(([name, variable]) => variableHeader(name, '', variable)),
+    ...(bearer === undefined ? [] : [variableHeader('authorization', 'Bearer ', bearer)]),
+  ]
+  return found.every((header) => header !== null) ? found : null
+}
+
+/** Clients write variables as `${NAME}`, `${env:NAME}` or `{env:NAME}`. */
+function readValue(name: string, text: string): ClientHeader | null {
+  const [, words = '', rest = ''] = /^((?:[\x21-\x7e]+ )*)([\x21-\x7e]+)$/.exec(text) ?? []
+  const variable = /^\$\{(?:env:)?(\w+)\}$|^\{env:(\w+)\}$/.exec(rest)
+  if (variable) return variableHeader(name, words, variable[1] ?? variable[2])
+  return rest === '' || /\$\{|\{env:|\{file:/.test(text) ? null : { name, words, value: rest }
+}
+
+function variableHeader(name: string, words: string, variable: unknown): ClientHeader | null {
+  return isText(variable) && /^[A-Za-z_]\w*$/.test(variable) ? { name, words, variable } : null
 }
 
 /** The configuration with a server, replacing one of that name. */

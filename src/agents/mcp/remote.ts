@@ -241,7 +241,7 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
   }
 }
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const remedy = isRecord(error) && typeof error.remedy === 'string' ? ` ${error.remedy}` : ''
   return `${messageOf(error)}${remedy}`
 }

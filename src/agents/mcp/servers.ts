@@ -13,6 +13,7 @@ import { runConfined } from '../../one-off/run-typed.ts'
 import { SERVER_NAME } from '../../policy/mcp-names.ts'
 import type { AnsweredPolicy } from '../../project/answers.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
+import { readSecret } from '../../run/network/brokered-secret.ts'
 import type { RunIo } from '../../run/runner.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
@@ -52,6 +53,26 @@ export function manifestServers({ session }: LoadedPolicy): readonly ServerSpec[
     requests: grants.requests,
     definition: null,
   }))
+}
+
+/** A server of the manifest with the values of its headers. Throws a Fault if a source has none. */
+export function withHeaders(spec: ServerSpec, machine: Machine): ServerSpec {
+  const { name, remote, grants } = spec
+  if (remote === null || grants === null) return spec
+  const headers = grants.headers.map(({ name: header, prefix, from }) => {
+    const secret = { name: `${header} of ${name}`, source: from, hosts: [], header }
+    return [header, prefix + readSecret(secret, machine).value]
+  })
+  return { ...spec, remote: { ...remote, headers: Object.fromEntries(headers) } }
+}
+
+/** Shorter values are ordinary words in results. */
+const MIN_SECRET = 8
+
+/** Values that a server is given and that must not come back: a header also without the words before its key. */
+export function givenValues({ env, remote }: ServerSpec): readonly string[] {
+  const headers = Object.values(remote?.headers ?? {}).flatMap((value) => [value, ...value.split(' ').slice(-1)])
+  return [...new Set([...Object.values(env), ...headers])].filter((value) => value.length >= MIN_SECRET)
 }
 
 /** The server typed after `--`, by default named like its program. */
@@ -110,8 +131,10 @@ function configRemote(
   if (type !== 'http' && type !== 'streamable-http' && type !== 'sse')
     throw bad(`${name} is of the type ${JSON.stringify(type)}, and only "http" and "sse" can be reached`)
   if (typeof url !== 'string' || !isRemoteUrl(url)) throw bad(`the url of ${name} is not https://HOST/PATH`)
-  if (!isRecord(headers) || !Object.values(headers).every((value) => isText(value) && !/[\r\n]/.test(value)))
-    throw bad(`the headers of ${name} are not a table of texts`)
+  const isHeader = ([key, value]: [string, unknown]): boolean =>
+    /^[\w!#$%&'*+.^`|~-]+$/.test(key) && typeof value === 'string' && /^[\x20-\x7e]*$/.test(value)
+  if (!isRecord(headers) || !Object.entries(headers).every(isHeader))
+    throw bad(`the headers of ${name} are not a table of printable texts`)
   const own = headers as Readonly<Record<string, string>>
   const spec = remoteServer(name, url, own, defined([url], own))
   return type === 'sse' ? { ...spec, remote: { ...spec.remote!, isSse: true } } : spec

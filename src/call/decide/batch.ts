@@ -1,9 +1,10 @@
 /** Decides a stream of calls: one JSON object per line in, one per line out, in order. */
 
 import { posix, resolve } from 'node:path'
-import type { Suggestion, suggestGrants } from '../../approval/suggestion.ts'
+import type { Suggestion } from '../../approval/suggestion.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { renderProblem } from '../../manifest/toml/problem.ts'
+import type { Labels } from '../../policy/labels.ts'
 import type { PathRule } from '../../policy/policy.ts'
 import { reviewedWorstCase } from '../../policy/review.ts'
 import type { ManifestChoice } from '../../project/load/load.ts'
@@ -11,8 +12,9 @@ import { repositoryAt } from '../../project/load/nearby.ts'
 import { openPolicy } from '../../project/open.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
+import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { type CallChecker, openChecker } from './check-call.ts'
+import { type CallChecker, type CheckedCall, openChecker } from './check-call.ts'
 
 /** Suffixes of the folders beside a project that hold its worktrees. */
 const BESIDE: readonly string[] = ['.worktrees', '__worktrees', '-worktrees', '_worktrees']
@@ -48,6 +50,8 @@ interface BatchLine {
   readonly cwd?: string
   /** Whether undo covers the roots; by default, as on this machine. */
   readonly undo?: boolean
+  /** What the session has read before: labels with their first source. */
+  readonly labels?: Labels
 }
 
 const MAX_POLICIES = 64
@@ -73,16 +77,15 @@ export class BatchChecker {
       const checker = await this.#checker(parsed)
       if ('error' in checker) return { id, error: checker.error }
       const cwd = this.#files.canonical(resolve(parsed.root ?? this.#machine.cwd, parsed.cwd ?? ''))
-      const { decision, facts } = checker.check({ tool: parsed.tool, input: parsed.input, cwd })
+      const { decision, facts } = checker.check({ ...parsed, cwd })
       if (decision.decision !== 'ask') return { id, ...decision }
-      const resolved = (given: string): string => this.#files.canonical(resolve(cwd, given))
-      const repository = (path: string): string | null => repositoryAt(path, this.#files)
-      const places = { root: checker.root, home: this.#machine.home, resolve: resolved, repository }
       return {
         id,
         ...decision,
         worst: reviewedWorstCase({ decision, facts }, checker.policy),
-        suggestions: (await offerGrants(decision, facts, places)).map(asGrants),
+        suggestions: (
+          await offerGrants({ decision, facts }, { root: checker.root, cwd }, this.#machine, this.#files)
+        ).map(asGrants),
       }
     } catch (error) {
       if (error instanceof Fault) return { id, error: messageOf(error) }
@@ -128,10 +131,17 @@ export class BatchChecker {
   }
 }
 
-/** Loaded on the first ask; most lines need none. */
-async function offerGrants(...args: Parameters<typeof suggestGrants>): Promise<Suggestion[]> {
+/** Grants that would settle an ask. Loaded on the first one; most lines need none. */
+export async function offerGrants(
+  { decision, facts }: CheckedCall,
+  { root, cwd }: { readonly root: string; readonly cwd: string },
+  { home }: Machine,
+  files: Files,
+): Promise<Suggestion[]> {
   const { suggestGrants } = await import('../../approval/suggestion.ts')
-  return suggestGrants(...args)
+  const resolved = (given: string): string => files.canonical(resolve(cwd, given))
+  const repository = (path: string): string | null => repositoryAt(path, files)
+  return suggestGrants(decision, facts, { root, home, resolve: resolved, repository })
 }
 
 /** A suggestion in the manifest's form. */
@@ -149,18 +159,24 @@ function parseLine(
     return { id: null, error: `the line is not JSON: ${messageOf(error)}` }
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { id: null, error: 'a line is an object: {id, tool, input, manifest?, root?, cwd?, undo?}' }
+    return { id: null, error: 'a line is an object: {id, tool, input, manifest?, root?, cwd?, undo?, labels?}' }
   }
-  const { id = null, tool, input, manifest, root, cwd, undo } = value as Record<string, unknown>
+  const { id = null, tool, input, manifest, root, cwd, undo, labels } = value as Record<string, unknown>
   if (typeof tool !== 'string') return { id, error: '"tool" must be a string' }
   for (const [name, path] of Object.entries({ root, cwd })) {
     if (path === undefined || path === null) continue
     if (typeof path !== 'string' || path === '' || path.includes('\0')) return { id, error: `"${name}" must be a path` }
   }
+  if (
+    labels !== undefined &&
+    !(isRecord(labels) && Object.values(labels).every((source) => typeof source === 'string'))
+  )
+    return { id, error: '"labels" must be an object of texts' }
   return {
     id,
     tool,
     input,
+    ...(labels !== undefined && { labels: new Map(Object.entries(labels as Record<string, string>)) }),
     ...(manifest !== undefined && manifest !== null && { manifest }),
     ...(typeof root === 'string' && { root }),
     ...(typeof cwd === 'string' && { cwd }),

@@ -4,6 +4,7 @@ import { openSkillGate } from '../../custom/open-skill-gate.ts'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
+import type { Labels } from '../../policy/labels.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
 import type { PathRule, Policy } from '../../policy/policy.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
@@ -28,6 +29,8 @@ export interface CheckRequest {
   readonly input: unknown
   /** Canonical directory that relative paths and commands start in. */
   readonly cwd: string
+  /** What the session has read before. */
+  readonly labels?: Labels
 }
 
 export interface CheckedCall {
@@ -72,7 +75,8 @@ export async function openChecker(
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/walk/analyze.ts') : null
   const custom = tool !== undefined && builtInSpec(tool) ? null : await import('./named-tool.ts')
-  const shown = isShown ?? (await import('./shown-secrets.ts')).shownSecrets(() => given, machine, files)
+  const { hiddenNames, shownSecrets } = await import('./shown-secrets.ts')
+  const shown = isShown ?? shownSecrets(() => given, machine, files)
   const { loaded, session: fresh } = alone
     ? { loaded: given, session: newSession(given, machine) }
     : await withAnswers(given, { machine, files, session: null, agent: null })
@@ -83,6 +87,7 @@ export async function openChecker(
     ...nearby,
     roots: [...fresh.roots, ...roots],
     isShown: shown,
+    hiddenName: hiddenNames(() => given, machine, files),
     grants: {
       reads: [...fresh.grants.reads, ...grants.reads, ...reads],
       writes: [...fresh.grants.writes, ...grants.writes],
@@ -92,10 +97,12 @@ export async function openChecker(
     },
   }
   const cover = new UndoCover(machine.stateDir)
-  const decide = (call: ToolCall): Decision =>
-    undo === undefined
-      ? cover.evaluate(loaded.policy, session, call)
-      : evaluate(loaded.policy, { ...session, undo }, call)
+  const decide = (call: ToolCall, labels = session.labels): Decision => {
+    const facts = { ...session, ...(labels && { labels }) }
+    return undo === undefined
+      ? cover.evaluate(loaded.policy, facts, call)
+      : evaluate(loaded.policy, { ...facts, undo }, call)
+  }
   const around = {
     home: machine.home,
     roots: keptPlaces(loaded.policy, session),
@@ -128,7 +135,7 @@ export async function openChecker(
         const call = resolveCall(request.tool, actions, { ...around, cwd: request.cwd })
         const analysis = call.shell?.analysis
         return {
-          decision: decide(call),
+          decision: decide(call, request.labels),
           facts: analysis && 'facts' in analysis ? analysis.facts : null,
         }
       } catch (error) {

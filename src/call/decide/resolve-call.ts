@@ -1,6 +1,7 @@
 /** Turns a tool's input into the facts a decision is made on: canonical paths, parsed URLs, shell facts. */
 
 import { posix } from 'node:path'
+import { comingTogether } from '../../files/protected-paths.ts'
 import { parseUrl } from '../../hosts/url.ts'
 import type { HostFact, PathFact, ShellFact, ToolCall } from '../../policy/call.ts'
 import type { McpCall } from '../../policy/mcp-rules.ts'
@@ -35,10 +36,11 @@ export interface Surroundings {
 export function resolveCall(tool: string, actions: Actions, around: Surroundings): ToolCall {
   const paths = (given: readonly string[] | undefined): PathFact[] =>
     (given ?? []).map((path) => pathFact(path, around))
+  const writes = paths(actions.writes)
   return {
     tool,
     reads: paths(actions.reads),
-    writes: paths(actions.writes),
+    writes: writes.length > 1 ? madeTogether(writes) : writes,
     // A command's working directory must lie in the roots like any other path (F1).
     lists: [...paths(actions.lists), ...(actions.cwd === undefined ? [] : [pathFact(actions.cwd, around)])],
     hosts: actions.url === undefined ? [] : [hostFact(actions, around)],
@@ -46,6 +48,15 @@ export function resolveCall(tool: string, actions: Actions, around: Surroundings
     requireConfirmation: false,
     ...(actions.ownOnly && { ownOnly: true }),
   }
+}
+
+/** A file of a patch can make a repository of the folder that another one is in. */
+function madeTogether(writes: readonly PathFact[]): PathFact[] {
+  const coming = comingTogether(writes.map(({ path }) => path))
+  return writes.map((fact) => {
+    const gitInternal = fact.gitInternal ?? gitInternalAt(fact.path, coming)
+    return gitInternal === null ? fact : { ...fact, gitInternal }
+  })
 }
 
 /** A call of which nothing but the tool's name is known: only levels decide, and rules for an MCP server's tools. */

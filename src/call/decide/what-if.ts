@@ -2,6 +2,7 @@
 
 import type { SavedGrant } from '../../approval/saved-grants.ts'
 import type { AuditLine } from '../../audit/event.ts'
+import { typedText } from '../../confine/entitlement.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import { parseCommandPattern } from '../../policy/command-pattern.ts'
@@ -18,6 +19,8 @@ export interface WhatIf {
   readonly unknown: number
   /** Calls that the grant would allow, newest first, each form once. */
   readonly admits: readonly AdmittedCall[]
+  /** The command that adds the grant; null for a directory, which `cordon add` does not write. */
+  readonly terminal: string | null
 }
 
 export interface AdmittedCall {
@@ -86,5 +89,6 @@ export async function whatIf(
     found.delete(key)
     found.set(key, { time: line.time, tool: line.tool, subject, before, times })
   }
-  return { calls, unknown, admits: [...found.values()].reverse() }
+  const terminal = grant.kind === 'directory' ? null : `cordon add ${typedText([grant.kind, grant.value])}`
+  return { calls, unknown, admits: [...found.values()].reverse(), terminal }
 }

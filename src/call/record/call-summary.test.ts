@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import { allowed, refused } from '../../egress/route/event.ts'
 import { analyze } from '../../shell/walk/analyze.ts'
-import { callSummary } from './run-fields.ts'
+import { callSummary, runFields } from './run-fields.ts'
 
 const ROWS: readonly (readonly [note: string, command: string, summary: string | null])[] = [
   ['a program alone', 'ls -la /home/me/private', 'ls'],
@@ -22,4 +23,14 @@ it('typed words, and the path of a file tool', () => {
   expect(callSummary({ command: ['/usr/bin/npm', 'install', 'left-pad'] }, null)).toBe('npm install')
   expect(callSummary({ path: 'src/a.ts', content: 'secret' }, null)).toBe('src/a.ts')
   expect(callSummary({ url: 'https://example.org/?token=x' }, null)).toBeNull()
+})
+
+it('bytes of each host that was reached, and none of a refused one', () => {
+  const at = (host: string) => ({ command: 'x', kind: 'connect' as const, host, port: 443, up: 10, down: 2000 })
+  const denial = { code: 'host-unlisted', message: 'no' } as const
+  const egress = [allowed(at('a.example')), allowed(at('a.example')), refused(at('b.example'), denial)]
+  const outcome = { egress, findings: [], served: [], grants: [], result: { violations: [], timedOut: false } }
+  expect(runFields([outcome as never], { arguments: false }).host_bytes).toEqual({
+    'a.example': { up: 20, down: 4000 },
+  })
 })

@@ -16,6 +16,7 @@ type RunFields = Pick<
   | 'hosts'
   | 'refused_hosts'
   | 'host_programs'
+  | 'host_bytes'
   | 'violations'
   | 'programs'
   | 'programs_left_out'
@@ -52,6 +53,7 @@ export function runFields(
     ...(hosts.length > 0 && { hosts: hosts.slice(0, MAX_LISTED) }),
     ...(refused.length > 0 && { refused_hosts: refused.slice(0, MAX_LISTED) }),
     ...hostProgramsOf(outcomes),
+    ...hostBytesOf(outcomes),
     ...(violations.length > 0 && { violations }),
     ...programsOf(outcomes),
     ...(quarantine.length > 0 && { quarantine: quarantine.slice(0, MAX_LISTED) }),
@@ -82,6 +84,16 @@ function hostProgramsOf(outcomes: readonly RunOutcome[]): Pick<EndEvent, 'host_p
       found.set(host, (found.get(host) ?? new Set()).add(program))
   if (found.size === 0) return {}
   return { host_programs: Object.fromEntries(Array.from(found, ([host, programs]) => [host, [...programs]])) }
+}
+
+function hostBytesOf(outcomes: readonly RunOutcome[]): Pick<EndEvent, 'host_bytes'> {
+  const found = new Map<string, { up: number; down: number }>()
+  for (const { verdict, host, up, down } of outcomes.flatMap(({ egress }) => egress)) {
+    if (verdict !== 'allow' || host === null || (found.size >= MAX_LISTED && !found.has(host))) continue
+    const known = found.get(host) ?? { up: 0, down: 0 }
+    found.set(host, { up: known.up + up, down: known.down + down })
+  }
+  return found.size === 0 ? {} : { host_bytes: Object.fromEntries(found) }
 }
 
 function hostsOf({ egress }: RunOutcome, wanted: 'allow' | 'deny'): string[] {

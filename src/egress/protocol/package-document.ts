@@ -44,7 +44,7 @@ export async function fetchDocument(
   const cleared = await clearHost(passage, read, 'GET', headers, tunnel)
   if ('refusal' in cleared) return cleared
   try {
-    const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+    const incoming = await new Promise<IncomingMessage>(function send(resolve, reject) {
       const options: RoutedRequest = {
         agent: passage.agent,
         route: cleared.admission.route,
@@ -57,7 +57,8 @@ export async function fetchDocument(
       }
       const request = http.request(options)
       request.setTimeout(passage.limits.idleMilliseconds, () => request.destroy(timeoutError()))
-      request.once('error', reject)
+      // The registry closed an idle connection of the pool: try the next one.
+      request.once('error', (error) => (request.reusedSocket ? send(resolve, reject) : reject(error)))
       onUnanswered(request, reject)
       request.once('response', resolve)
       request.end()

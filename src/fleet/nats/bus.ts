@@ -39,6 +39,14 @@ export interface FleetBus {
   readonly connection: NatsConnection
   /** The newest bundle of the bucket; null if there is none. */
   readPolicy(): Promise<string | null>
+  /** Who signed in, as anybody could have written it; null if nobody did. */
+  readPeople(): Promise<string | null>
+  /** The openings that these keys signed last. */
+  readOpenings(approvers: readonly PublicKey[]): Promise<readonly string[]>
+  /** Replaces the openings of this machine's key. */
+  publishOpenings(text: string): Promise<void>
+  /** Replaces the health of this machine. */
+  publishHealth(text: string): Promise<void>
   /** Sends lines, and ends when the servers have said that each of them is kept. */
   publishRecords(records: readonly PublishedRecord[]): Promise<void>
   publishAsk(id: string, data: string): Promise<void>
@@ -75,6 +83,17 @@ export async function connectBus(options: BusOptions): Promise<FleetBus> {
     connection,
     secretName: (text) => createHmac('sha256', nameKey).update(text).digest('hex').slice(0, 40),
     readPolicy: () => last(names.policyStream, names.policy),
+    readPeople: () => last(names.policyStream, names.people),
+    async readOpenings(approvers) {
+      const texts = await Promise.all(approvers.map((key) => last(names.policyStream, names.openings(keyId(key)))))
+      return texts.filter((text) => text !== null)
+    },
+    async publishOpenings(text) {
+      await js.publish(names.openings(id), text)
+    },
+    async publishHealth(text) {
+      await js.publish(names.health(id), text)
+    },
     async publishRecords(records) {
       await Promise.all(
         records.map((record) =>

@@ -10,6 +10,11 @@ export interface FleetSubjects {
   readonly bucket: string
   readonly policyStream: string
   readonly policy: string
+  /** The people who signed in, and the break-glass openings that a key signed last. */
+  readonly people: string
+  readonly openings: (approver: string) => string
+  readonly healthStream: string
+  readonly health: (machine: string) => string
   readonly recordStream: string
   readonly records: (machine: string, session: string) => string
   readonly askStream: string
@@ -27,6 +32,10 @@ export function fleetSubjects(fleet: string): FleetSubjects {
     bucket,
     policyStream: `KV_${bucket}`,
     policy: `$KV.${bucket}.policy`,
+    people: `$KV.${bucket}.people`,
+    openings: (approver) => `$KV.${bucket}.openings.${approver}`,
+    healthStream: `${upper}_HEALTH`,
+    health: (machine) => `cordon.${fleet}.health.${machine}`,
     recordStream: `${upper}_RECORDS`,
     records: (machine, session) => `cordon.${fleet}.records.${machine}.${session}`,
     askStream: `${upper}_ASKS`,
@@ -64,8 +73,14 @@ export function permissionsOf(fleet: string, machine: PublicKey, role: Role): Na
     pub: [
       names.records(id, '*'),
       names.ask(id, '*'),
+      names.health(id),
       direct(names.policyStream, names.policy),
+      direct(names.policyStream, names.people),
+      direct(names.policyStream, names.openings('*')),
       direct(names.answerStream, names.answer(id, '*', '*')),
+      // Its own records, by a consumer of its own name, whose filter is part of the subject.
+      `$JS.API.CONSUMER.CREATE.${names.recordStream}.${id}.${names.records(id, '*')}`,
+      ...['INFO', 'DELETE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${names.recordStream}.${id}`),
     ],
     sub: [`${inboxOf(machine)}.>`, names.answer(id, '*', '*')],
   }
@@ -74,6 +89,7 @@ export function permissionsOf(fleet: string, machine: PublicKey, role: Role): Na
     pub: [
       ...own.pub,
       names.answer('*', '*', id),
+      names.openings(id),
       direct(names.askStream, names.ask('*', '*')),
       direct(names.answerStream, names.answer('*', '*', '*')),
       `$JS.API.STREAM.INFO.${names.askStream}`,
@@ -85,9 +101,17 @@ export function permissionsOf(fleet: string, machine: PublicKey, role: Role): Na
   return {
     // Answers of others as well: the desk hands in what programs bring, signed by the process that gave it.
     pub: {
-      allow: [...approver.pub, names.policy, names.answer('*', '*', '*'), '$JS.API.>', '$JS.ACK.>', '$JS.FC.>'],
+      allow: [
+        ...approver.pub,
+        names.policy,
+        names.people,
+        names.answer('*', '*', '*'),
+        '$JS.API.>',
+        '$JS.ACK.>',
+        '$JS.FC.>',
+      ],
     },
-    sub: { allow: [...approver.sub, names.records('*', '*')] },
+    sub: { allow: [...approver.sub, names.records('*', '*'), names.health('*')] },
   }
 }
 

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { messageOf } from '../../system/fault.ts'
+import type { Tally } from '../health.ts'
 import type { FleetHttp, FleetResponse } from '../http.ts'
 import { type RecordSink, recordId, type ShippedRecord, SinkProblem } from './record.ts'
 
@@ -11,10 +12,12 @@ interface OtlpOptions {
   readonly headers: Readonly<Record<string, string>>
   readonly source: OtlpSource
   readonly http: FleetHttp
+  /** What the machine has counted; null before it has. */
+  readonly metrics: () => Tally | null
 }
 
 /** A sink at an OTLP endpoint; its word is a 200 without a rejection. */
-export function otlpSink({ endpoint, headers, source, http }: OtlpOptions): RecordSink {
+export function otlpSink({ endpoint, headers, source, http, metrics }: OtlpOptions): RecordSink {
   const calls = new OpenCalls()
   const base = endpoint.replace(/\/+$/, '')
   const post = async (path: string, body: string, signal: AbortSignal): Promise<void> => {
@@ -38,6 +41,10 @@ export function otlpSink({ endpoint, headers, source, http }: OtlpOptions): Reco
       const { logs, traces } = otlpBodies(source, records, calls)
       await post('/v1/logs', logs, signal)
       if (traces !== null) await post('/v1/traces', traces, signal)
+      const tally = metrics()
+      if (tally === null) return
+      // Totals: those that are lost come again with the next ones, so they hold no record up.
+      await post('/v1/metrics', otlpMetrics(source, tally), signal).catch(() => {})
     },
   }
 }
@@ -121,6 +128,38 @@ function otlpBodies(
         ? null
         : JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, schemaUrl: SCHEMA, spans }] }] }),
   }
+}
+
+/** Cumulative sums since the machine began to count, and the version of its policy. */
+function otlpMetrics(source: OtlpSource, { total, rules, policy, started }: Tally): string {
+  const timeUnixNano = nanoseconds(Date.now())
+  const point = (value: number, attributes: Attribute[]) => ({
+    asInt: String(value),
+    startTimeUnixNano: nanoseconds(started),
+    timeUnixNano,
+    attributes,
+  })
+  const sum = (name: string, unit: string, dataPoints: readonly object[]) => ({
+    name,
+    unit,
+    sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints },
+  })
+  const metrics = [
+    sum('cordon.calls', '{call}', [
+      point(total.calls - total.refused, [text('cordon.outcome', 'started')]),
+      point(total.refused, [text('cordon.outcome', 'refused')]),
+    ]),
+    sum('cordon.asks', '{call}', [point(total.asked, [])]),
+    sum(
+      'cordon.refusals',
+      '{call}',
+      Object.entries(rules).map(([rule, count]) => point(count, [text('cordon.rule', rule)])),
+    ),
+    ...(policy === null ? [] : [{ name: 'cordon.policy.version', gauge: { dataPoints: [point(policy.version, [])] } }]),
+  ]
+  const resource = { attributes: resourceAttributes(source) }
+  const scope = { name: 'cordon', version: source.version }
+  return JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics: [{ scope, schemaUrl: SCHEMA, metrics }] }] })
 }
 
 function resourceAttributes({ fleet, machine, name, groups, version }: OtlpSource): Attribute[] {

@@ -1,10 +1,11 @@
 /** Command rules and levels of one file that contradict: shadowed rules, refused grants. */
 
+import { matchSegment } from '../../files/glob.ts'
 import type { CommandPattern } from '../../policy/command-pattern.ts'
 import { toolKind } from '../../policy/tool-kind.ts'
 import { judgeGrant } from '../../shell/tables/interpreter-names.ts'
 import type { FormatContext } from '../schema/format.ts'
-import { type CommandEntry, type Item, itemsOf, type Manifest } from '../schema/manifest.ts'
+import { type CommandEntry, type Item, itemsOf, type Manifest, type McpToolEntry } from '../schema/manifest.ts'
 import type { Report } from '../toml/problem.ts'
 import { quoteShort, splitKey } from '../toml/tree.ts'
 import { type ParsedEntry, reportDenied, reportDuplicate, warnShadowed } from './reach-conflicts.ts'
@@ -32,6 +33,10 @@ export function checkCommands(
   const denied = indexCommands(deny, report)
   for (const { item, pattern } of allow) {
     checkGrant(item, pattern, formats, report, flags)
+    checkVariables(item.value.env_vars ?? [], manifest, report)
+    const text = item.value.command.replace(/:\*$/, '').toLowerCase()
+    const words = itemsOf<string>(manifest, 'shell_policy.deny').find(({ value }) => text.includes(value.toLowerCase()))
+    if (words) reportDenied(report, item, item.value.command, words, false)
     const stop = denied.covering(pattern, false)
     if (stop !== null) {
       reportDenied(report, item, item.value.command, stop.item, sameCommands(stop.pattern, pattern))
@@ -47,6 +52,15 @@ export function checkCommands(
     if (broader !== null) warnShadowed(report, item, item.value.command, broader.item)
   }
   for (const { item, pattern } of [...allow, ...deny]) checkExamples(item, pattern, report, matches)
+  checkVariables(itemsOf(manifest, 'capabilities.allow.commands.default_env_vars'), manifest, report)
+}
+
+function checkVariables(names: readonly Item<string>[], manifest: Manifest, report: Report): void {
+  const denied = itemsOf<string>(manifest, 'capabilities.deny.commands.env_vars')
+  for (const item of names) {
+    const stop = denied.find(({ value }) => value === item.value)
+    if (stop) reportDenied(report, item, item.value, stop, true)
+  }
 }
 
 function withCommands(
@@ -189,8 +203,26 @@ function checkExamples(
   }
 }
 
+/** Tools of MCP servers that one entry allows and another, or their level, denies altogether. */
+function checkServerTools(manifest: Manifest, report: Report): void {
+  for (const path of manifest.settings.keys()) {
+    const [section, server, list] = splitKey(path)
+    if (section !== 'mcp' || list !== 'tools') continue
+    const entries = itemsOf<McpToolEntry>(manifest, path)
+    const denials = entries.filter(({ value: { level, args } }) => level === 'deny' && !args)
+    for (const item of entries.filter(({ value: { level = 'allow' } }) => level === 'allow')) {
+      const { tool } = item.value
+      const stop = denials.find(({ value }) => matchSegment(value.tool, tool))
+      const level = manifest.settings.get(`permission.tools.mcp__${server}__${tool}`)
+      if (stop) reportDenied(report, item, tool, stop, stop.value.tool === tool)
+      else if (level?.value === 'deny') reportDenied(report, item, tool, { ...item, ...level }, true)
+    }
+  }
+}
+
 /** The plan agent neither writes nor runs (P3), so any other level has no effect. */
 export function checkToolLevels(manifest: Manifest, report: Report): void {
+  checkServerTools(manifest, report)
   for (const [path, { at, value }] of manifest.settings) {
     const [section, agent, table, tool] = splitKey(path)
     if (section !== 'agents' || agent !== 'plan' || table !== 'tools' || tool === undefined || value === 'deny')

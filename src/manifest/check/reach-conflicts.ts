@@ -34,8 +34,13 @@ export function checkHosts(manifest: Manifest, formats: FormatContext, report: R
     [itemsOf<HostEntry>(manifest, 'http.allowed_hosts'), new DeniedHosts(everywhere)],
     [itemsOf<HostEntry>(manifest, 'capabilities.allow.commands.default_domains'), both],
     ...patterns.map((item): [readonly Item<HostEntry>[], DeniedHosts] => [item.value.domains ?? [], both]),
+    ...[...manifest.settings.keys()]
+      .filter((path) => /^mcp_servers\..*\.domains$/.test(path))
+      .map((path): [readonly Item<HostEntry>[], DeniedHosts] => [itemsOf(manifest, path), new DeniedHosts(everywhere)]),
   ]
   for (const [items, denied] of lists) checkHostList(hostEntries(items, formats), denied, report)
+  for (const { value } of itemsOf<SecretEntry>(manifest, 'secrets'))
+    checkHostList(plainHosts(value.hosts, formats), new DeniedHosts(everywhere), report)
 }
 
 function checkHostList(hosts: readonly Host[], denied: DeniedHosts, report: Report): void {
@@ -107,7 +112,8 @@ class DeniedHosts {
   }
 
   covering(inner: HostPattern): Host | null {
-    for (let name = inner.host; name !== ''; name = name.includes('.') ? name.slice(name.indexOf('.') + 1) : '') {
+    const labels = inner.host.split('.')
+    for (const name of [...labels.map((_, at) => labels.slice(at).join('.')), '*']) {
       for (const denied of this.#byName.get(name) ?? []) {
         const { pattern } = denied
         const port = pattern.port === null || pattern.port === inner.port

@@ -88,6 +88,13 @@ read = ["docs/**"]
       spec: 'X2, N3',
     },
     {
+      name: 'headers',
+      type: listOf(text('header-source')),
+      default: [],
+      doc: 'Headers for a server at a `url`, each with the source of its value: `x-api-key: keychain:issues`, `authorization: Bearer env:ISSUES_TOKEN`. They go to the origin of `url` alone; neither commands nor the agent see the values.',
+      spec: 'X2, N7',
+    },
+    {
       name: 'read',
       type: listOf(text('path')),
       doc: 'What it may read. Unset: what commands may read and write.',

@@ -43,6 +43,7 @@ const ANYWHERE = { root: '/project', home: '/home/user' }
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/
 const ENV_PATTERN = /^[A-Za-z_][A-Za-z0-9_]{0,255}\*?$/
+const SECRET_SOURCE = /^(?:env:[A-Za-z_][A-Za-z0-9_]*|keychain:[^\p{C}]+|file:[^\p{C}]+)$/u
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,99}$/
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']
 
@@ -57,10 +58,7 @@ const CHECKS: Readonly<Record<Format, Check>> = {
   basename: (text) => patternFinding('.', [text], null),
   directory: directoryFinding,
   host: hostFinding,
-  'denied-host': (text, context) =>
-    'pattern' in parseDeniedPattern(text, null) && text.startsWith('*') && !text.startsWith('*.')
-      ? null
-      : hostFinding(text, context),
+  'denied-host': (text, context) => hostFinding(text, context, parseDeniedPattern),
   'ca-file': (text) =>
     /^(?:~\/|\/)[^\p{C}]+$/u.test(text)
       ? null
@@ -92,6 +90,12 @@ const CHECKS: Readonly<Record<Format, Check>> = {
     /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(text)
       ? null
       : bad(text, 'is not the name of a header', 'a name such as "authorization"'),
+  'header-source': (text) => {
+    const header = readHeader(text)
+    if (header !== null && !OWN_HEADERS.test(header.name)) return null
+    const what = header === null ? 'is not a header with the source of its value' : 'is a header that Cordon sets'
+    return bad(text, what, '"x-api-key: keychain:NAME" or "authorization: Bearer env:NAME"')
+  },
   method: (text) => (METHODS.includes(text) ? null : unknownChoice(text, METHODS)),
   module: (text) =>
     /^[\p{ID_Start}_][\p{ID_Continue}]*(?:\.[\p{ID_Start}_][\p{ID_Continue}]*)*$/u.test(text)
@@ -110,7 +114,7 @@ const CHECKS: Readonly<Record<Format, Check>> = {
       ? null
       : bad(text, 'is not the name of a query parameter', 'a name such as "key"'),
   'secret-source': (text) =>
-    /^(?:env:[A-Za-z_][A-Za-z0-9_]*|keychain:[^\p{C}]+|file:[^\p{C}]+)$/u.test(text)
+    SECRET_SOURCE.test(text)
       ? null
       : bad(text, 'does not say where a secret is', '"env:NAME", "keychain:NAME" or "file:PATH"'),
   substring: (text) => (text.trim() === '' ? bad(text, 'would match every command', 'a part of a command') : null),
@@ -126,6 +130,20 @@ const CHECKS: Readonly<Record<Format, Check>> = {
     if (!text.startsWith('/')) return bad(text, 'is not a URL path', 'a glob that starts with "/", such as "/repos/**"')
     return patternFinding(text, null, null)
   },
+}
+
+/** Headers of the connection and of the protocol. */
+const OWN_HEADERS =
+  /^(?:host|connection|keep-alive|upgrade|te|trailer|expect|accept|content-.*|transfer-.*|proxy-.*|mcp-.*|last-event-id|origin)$/
+
+/** `NAME: WORDS SOURCE`: the words go before the value. */
+export function readHeader(
+  text: string,
+): { readonly name: string; readonly prefix: string; readonly source: string } | null {
+  const [, name, prefix = '', source] =
+    /^([\w!#$%&'*+.^`|~-]{1,100}): ?((?:[\x21-\x7e]+ )*?)((?:env|keychain|file):.*)$/.exec(text) ?? []
+  if (name === undefined || source === undefined || !SECRET_SOURCE.test(source)) return null
+  return { name: name.toLowerCase(), prefix, source }
 }
 
 /** Checks a text against its format; null if it is valid. */
@@ -190,7 +208,7 @@ function directoryFinding(text: string): Finding | null {
   }
 }
 
-function hostFinding(text: string, context: FormatContext): Finding | null {
+function hostFinding(text: string, context: FormatContext, parse = parseHostPattern): Finding | null {
   // Values of variables are judged after expansion; here only variables may be open.
   const known = text.replace(VARIABLE, '')
   if (known !== text && !known.includes('${')) {
@@ -199,7 +217,7 @@ function hostFinding(text: string, context: FormatContext): Finding | null {
   }
   if (context.suffixes === null && needsSuffixes(text)) context.missesSuffixes = true
   // Whether the list is one for sockets is judged where its place is known.
-  const parsed = namesUnixSocket(text) ? parseUnixSocket(text) : parseHostPattern(text, context.suffixes)
+  const parsed = namesUnixSocket(text) ? parseUnixSocket(text) : parse(text, context.suffixes)
   if ('pattern' in parsed) {
     context.hosts.set(text, parsed.pattern)
     return null

@@ -16,6 +16,7 @@ export type Format =
   | 'env-name'
   | 'flow'
   | 'header'
+  | 'header-source'
   | 'host'
   | 'method'
   | 'module'

@@ -25,10 +25,15 @@ export interface BundleSetting {
   readonly wrappers: readonly string[]
 }
 
+export interface SecretSource {
+  readonly kind: 'env' | 'keychain' | 'file'
+  readonly name: string
+}
+
 /** A secret that stays outside the sandbox (N7). */
 export interface SecretSetting {
   readonly name: string
-  readonly source: { readonly kind: 'env' | 'keychain' | 'file'; readonly name: string }
+  readonly source: SecretSource
   readonly hosts: readonly HostRule[]
   /** Lower-case; null when only a query parameter carries it. */
   readonly header: string | null
@@ -144,6 +149,15 @@ export interface ContainerSettings {
 
 export type ServerRequest = 'elicitation' | 'sampling' | 'roots'
 
+/** A header and the source of its value. */
+export interface HeaderSetting {
+  readonly name: string
+  /** The text before the value, such as `Bearer `. */
+  readonly prefix: string
+  readonly from: SecretSource
+  readonly source: string
+}
+
 /** An MCP server and the contents of its sandbox (X2). */
 export interface McpServerSetting {
   readonly name: string
@@ -151,6 +165,8 @@ export interface McpServerSetting {
   readonly argv: readonly string[]
   /** Of a server elsewhere (streamable HTTP); null for one that runs here. */
   readonly url: string | null
+  /** For the origin of `url`. */
+  readonly headers: readonly HeaderSetting[]
   /** Null: what commands may read and write. */
   readonly files: { readonly read: readonly PathRule[]; readonly write: readonly PathRule[] } | null
   readonly domains: readonly HostRule[]

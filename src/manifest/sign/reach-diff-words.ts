@@ -32,6 +32,12 @@ const runs = (entry: Entry): string => {
   return parts.length === 0 ? '' : ` (${parts.join('; ')})`
 }
 
+/** The key of a header as a person reads it; the entry itself looks like a secret to the redactor. */
+export const headerKey = (entry: Plain | undefined): string => {
+  const [, name, source] = /^([^:]*):.*?((?:env|keychain|file):.*)$/.exec(String(entry)) ?? []
+  return `${source ?? 'a key'} as ${name ?? 'a header'}`
+}
+
 /** What each kind of source near the project is. */
 export const NEARBY_WORDS: Readonly<Record<string, string>> = {
   repositories: 'Git repositories beside this one, in your home',
@@ -174,6 +180,14 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
       return `Tools ${subject} of the MCP server ${does}${words(' with', texts(entry.args))}.`
     },
     removed: (subject) => `Tools ${subject} of the MCP server no longer have their own rule.`,
+  },
+  'mcp_servers.*.headers': {
+    what: 'The list of headers of an MCP server',
+    kind: 'secret',
+    effect: 'opens',
+    name: 'header',
+    added: (_, { header }) => `The MCP server is sent ${headerKey(header)}.`,
+    removed: (_, { header }) => `The MCP server is no longer sent ${headerKey(header)}.`,
   },
   'packages.trusted': {
     what: 'The list of trusted packages',

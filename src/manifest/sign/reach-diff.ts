@@ -196,6 +196,7 @@ function direction(key: Key, old: Plain, now: Plain): ReachChange['direction'] {
     looser === null ? 'changes' : looser ? 'opens' : 'closes'
   const path = PATHS.get(key) ?? ''
   if (/^mcp_servers\.\*\.(?:command|url)$/.test(path) && (old === null || now === null)) return step(now !== null)
+  if (path.startsWith('mcp_servers.') && Array.isArray(old) && Array.isArray(now)) return wider({ old }, { old: now })
   if (typeof now === 'boolean') {
     if (key.strictness === 'true' || STRICT_WHEN_TRUE.test(path)) return step(!now)
     return step(key.strictness === 'false' || LENIENT_UPWARDS.test(path) ? now : null)

@@ -5,7 +5,7 @@ import { secretShape } from '../../files/secret-shapes.ts'
 import { namesUnixSocket, socketMeaning } from '../../hosts/pattern.ts'
 import type { Plain } from '../toml/tree.ts'
 import type { ReachChange } from './reach-diff.ts'
-import { type Entry, NEARBY_WORDS, texts } from './reach-diff-words.ts'
+import { type Entry, headerKey, NEARBY_WORDS, texts } from './reach-diff-words.ts'
 import { SETTING_WORDS } from './setting-words.ts'
 
 export interface ReachSummary {
@@ -224,13 +224,17 @@ function secrets(read: Settings): string[] {
         .map(({ host }) => String(host))
         .join(', ')}`,
   )
+  const headers = read.names('mcp_servers').flatMap((name) => {
+    const [{ host } = { host: name }] = addressHost(read.value(`mcp_servers.${name}.url`))
+    return texts(read.value(`mcp_servers.${name}.headers`)).map((text) => `${headerKey(text)} to ${String(host)}`)
+  })
   const variables = [
     ...texts(read.value('capabilities.allow.commands.default_env_vars')),
     ...texts(read.value('sandbox.os.env_allowlist')),
     ...patterns(read).flatMap(({ env_vars }) => texts(env_vars)),
     ...read.names('mcp_servers').flatMap((name) => texts(read.value(`mcp_servers.${name}.env_vars`))),
   ]
-  return [...files, ...brokered, ...[...new Set(variables)].sort().map((name) => `$${name}`)]
+  return [...files, ...brokered, ...headers, ...[...new Set(variables)].sort().map((name) => `$${name}`)]
 }
 
 /** Changes with what opens most first: a person may not read on. */

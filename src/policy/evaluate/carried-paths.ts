@@ -4,7 +4,7 @@ import { exactPath } from '../../files/path-pattern.ts'
 import type { CommandFact } from '../../shell/facts.ts'
 import type { SessionFacts, ShellFact } from '../call.ts'
 import type { CommandRule, PathRule, Policy } from '../policy.ts'
-import { grantsOf } from './command-grant.ts'
+import { ELSEWHERE, grantsOf } from './command-grant.ts'
 
 /** The union over every command of a text: they run in one sandbox. */
 export function carriedPaths(policy: Policy, session: SessionFacts, shell: ShellFact): readonly PathRule[] {
@@ -26,12 +26,30 @@ export function pathsOfGrants(grants: readonly CommandRule[]): readonly PathRule
  * The sandbox contains the file, so every other command of the text must run only known code.
  */
 export function keyOfKind(fact: CommandFact, all: readonly CommandFact[]): string | null {
-  const [, option, key] = fact.kind ?? []
-  if (option !== '-i' || key === undefined) return null
+  const [, option, key] = fact.kind?.words ?? []
+  return option === '-i' && key !== undefined && runsAmongKnown(fact, all) ? key : null
+}
+
+const CALM_OPTION = /^(?:BatchMode|ConnectTimeout|LogLevel|ServerAlive\w+|IdentitiesOnly|StrictHostKeyChecking)=/
+
+/** The key that ssh logs in with, which it shows to nobody. */
+export function keyOfLogin(fact: CommandFact, all: readonly CommandFact[]): string | null {
+  const words = fact.argv.map(({ values }) => (values?.length === 1 ? values[0]! : ''))
+  const isCalm = words.every((word, at) => words[at - 1] !== '-o' || CALM_OPTION.test(word))
+  const isPlain = fact.hazards.every(
+    ({ code }) => code === 'changes-remote' || code === ELSEWHERE || (code === 'wrapper-option' && isCalm),
+  )
+  const isLogin = /^(?:ssh|scp|sftp)$/.test(words[0] ?? '') && words.includes('-i') && isPlain
+  return isLogin && runsAmongKnown(fact, all) ? (words[words.indexOf('-i') + 1] ?? null) : keyOfKind(fact, all)
+}
+
+function runsAmongKnown(fact: CommandFact, all: readonly CommandFact[]): boolean {
   const at = all.indexOf(fact)
   // Its remote command is part of the kind.
-  const others = all.filter((other, index) => index !== at && other.parent !== at)
-  return others.every(isReadable) ? key : null
+  const isBelow = ({ parent }: CommandFact): boolean =>
+    parent !== null && (parent === at || (all[parent] !== undefined && isBelow(all[parent])))
+  const others = all.filter((other, index) => index !== at && !isBelow(other))
+  return others.every(isReadable)
 }
 
 /** The key that a command may read because the grant of its kind names it. */

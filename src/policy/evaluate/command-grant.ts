@@ -1,6 +1,6 @@
 /** The grants that cover a command: by its own words, or by those of the wrapper around it. */
 
-import type { CommandFact, Word } from '../../shell/facts.ts'
+import type { ChangeKind, CommandFact, Word } from '../../shell/facts.ts'
 import { projectTools } from '../../shell/tables/project-tools.ts'
 import type { SessionFacts } from '../call.ts'
 import type { CommandPattern } from '../command-pattern.ts'
@@ -25,10 +25,27 @@ export function grantsOf(policy: Policy, session: SessionFacts, fact: CommandFac
 
 /** The grant of a kind of change (`git push origin:kind`) that this command is of. */
 function kindGrant(policy: Policy, session: SessionFacts, fact: CommandFact): CommandRule | null {
-  const { kind } = fact
-  if (kind == null || fact.argv.length === 0) return null
+  if (fact.kind == null || fact.argv.length === 0) return null
+  const forms = kindForms(fact.kind, session.repository).map((words) => words.join('\n'))
   const rules = [...policy.commands.allow, ...session.grants.commands]
-  return rules.find(({ pattern }) => pattern.kind && pattern.words.join('\n') === kind.join('\n')) ?? null
+  return rules.find(({ pattern }) => pattern.kind && forms.includes(pattern.words.join('\n'))) ?? null
+}
+
+/**
+ * The words of a kind, with the address that the repository's configuration has now: a grant of
+ * one address is not one of the next. The words as written mean the project's own repository.
+ */
+export function kindForms(
+  { words, sending }: ChangeKind,
+  repository: SessionFacts['repository'],
+): readonly (readonly string[])[] {
+  const destination = sending === null ? undefined : repository?.destination(sending)
+  if (destination === null) return []
+  if (destination === undefined) return [words]
+  const { address, isOwn } = destination
+  const named =
+    words[0] === 'git' ? ['git', 'push', address] : [...words, '--repo', address.replace(/^git(?:hub|lab)\.com\//, '')]
+  return isOwn ? [named, words] : [named]
 }
 
 /**

@@ -8,7 +8,7 @@ import { type Policy, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
 import { isReadable } from './carried-paths.ts'
 import { asksAt, hazardDenial, ruleDenial } from './command-denial.ts'
-import { ELSEWHERE, grantsOf, wrapperGrants } from './command-grant.ts'
+import { ELSEWHERE, grantsOf, kindForms, wrapperGrants } from './command-grant.ts'
 import { historyDenial, lostIn } from './git-history.ts'
 import { gitReads, isGit, repositoryHazard } from './git-place.ts'
 import type { Scene } from './scene.ts'
@@ -73,7 +73,12 @@ export function commandQuestions(scene: Scene, fact: CommandFact, around: Comman
   const hazard = fact.hazards.find(open) ?? (kinds ? null : leftover(fact)) ?? repositoryHazard(session, fact)
   const text = wordsOf(fact)
   return {
-    subject: { kind: 'command', text, span: fact.span },
+    subject: {
+      kind: 'command',
+      text,
+      span: fact.span,
+      ...(fact.kind != null && { change: kindForms(fact.kind, session.repository)[0] ?? null }),
+    },
     denial: () =>
       hazardDenial(policy, fact, text) ??
       ruleDenial(scene, fact, text) ??

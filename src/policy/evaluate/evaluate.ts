@@ -1,11 +1,16 @@
 /** The pure heart of Cordon: a policy goes in, a tool call goes in, a decision with its reasons comes out. */
 
+import { posix } from 'node:path'
+import { matchesDenied } from '../../hosts/pattern.ts'
+import { parseUrl } from '../../hosts/url.ts'
 import type { SessionFacts, ToolCall } from '../call.ts'
 import { combine, type Decision, type PartDecision, type Reason } from '../decision.ts'
 import { judgeMcpCall } from '../mcp-rules.ts'
+import { isReader, namedValues } from '../named-values.ts'
 import { decidePart } from '../order.ts'
 import { pathQuestions } from '../path-part.ts'
-import type { Policy } from '../policy.ts'
+import { type Policy, ref } from '../policy.ts'
+import type { ReasonCode } from '../reason.ts'
 import { type Ruling, type Stance, takeStance } from '../stance.ts'
 import { followFlows } from './flows.ts'
 import { hostQuestions } from './host-part.ts'
@@ -25,12 +30,51 @@ export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall):
     ...paths('list'),
     ...call.hosts.map((fact) => decidePart(hostQuestions(policy, session, stance, fact), stance)),
   ]
-  parts.push(...toolPart(call, stance, parts.length === 0))
+  parts.push(...toolPart(call, stance, parts.length === 0), ...namedDenials(policy, session, stance, call))
   const own = call.shell ? keeping(combine(parts), session, call.shell.command) : combine(parts)
   const asked = call.mcp ? judgeMcpCall(own, call.tool, call.mcp, policy, session.grants.tools) : own
   const decision = followFlows(asked, policy, session, call, stance)
   if (call.mcp) return decision
   return decision.decision === 'ask' && session.undo ? { ...decision, kept: true } : decision
+}
+
+/**
+ * What a written rule denies of the input of a server's tool (F2, F8, N2): no level and no rule of that server answers
+ * it. Everything else there is for the rules of the server, which may mean files and hosts of its own.
+ */
+function namedDenials(policy: Policy, session: SessionFacts, stance: Stance, call: ToolCall): PartDecision[] {
+  if (!call.mcp?.input) return []
+  const { canonical, input, tool } = call.mcp
+  const { paths, urls } = namedValues(input)
+  const accesses = isReader(tool) ? (['read'] as const) : (['read', 'write'] as const)
+  const files = paths.flatMap((given) => {
+    const written = posix.resolve(policy.root, given.replace(/^~(?=\/|$)/, policy.home))
+    const scene = {
+      policy,
+      session,
+      stance,
+      fact: { given, written, path: canonical(written) },
+      actor: { by: 'tool' },
+    } as const
+    return accesses.map((access) => decidePart(pathQuestions({ ...scene, access }), stance))
+  })
+  return [
+    ...files.filter(({ decision, reason: { code } }) => decision === 'deny' && WRITTEN.has(code)),
+    ...urls.flatMap((given) => hostDenial(policy, given) ?? []),
+  ]
+}
+
+const WRITTEN: ReadonlySet<ReasonCode> = new Set(['denied-by-rule', 'protected-path'])
+
+function hostDenial({ http }: Policy, given: string): PartDecision | null {
+  const read = parseUrl(given.split(/\s/, 1)[0]!)
+  const rule = http.denied.find(
+    ({ pattern }) => 'problem' in read || matchesDenied(pattern, read.url.host, read.url.port),
+  )
+  if (!rule) return null
+  const why = 'problem' in read ? `cannot be read with certainty, and hosts are denied: ${read.problem}` : 'is denied'
+  const reason: Reason = { code: 'host-denied', message: `${given} ${why}.`, remedy: `The rule is at ${rule.source}.` }
+  return { kind: 'host', text: given, decision: 'deny', reason, rules: [ref(rule)], step: 1 }
 }
 
 /** P10: what stays in the box runs unasked, as long as it can be restored. */

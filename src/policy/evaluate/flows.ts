@@ -3,6 +3,7 @@
  * which receiver. PURE.
  */
 
+import { isInside } from '../../files/baseline.ts'
 import { literalPrefix } from '../../files/path-pattern.ts'
 import { secretOf } from '../../files/secret-shapes.ts'
 import { type HostPattern, matchesDenied, matchesHost, parseDeniedPattern } from '../../hosts/pattern.ts'
@@ -41,14 +42,27 @@ function labelsRead(
     else if (kind === 'host') add(hostIn(text), text)
     else if (kind === 'tool' && text.startsWith('mcp_')) add(serverOf(text), text)
   }
-  // Code that cannot be read may open what answers show to every command.
-  if (facts !== null && facts.commands.some((fact) => !isReadable(fact)))
-    for (const { pattern, source } of session.grants.reads) {
-      if (source !== 'cordon grants') continue
-      if (secretOf(pattern.absolute, policy) !== null) add('secret', pattern.text)
-      else if (!isInsideRoots(policy, session, literalPrefix(pattern))) add('outside', pattern.text)
-    }
+  if (facts === null) return read
+  // What commands are shown by name may be read without being named.
+  const shown = session.grants.reads.filter(({ source }) => source === 'cordon grants')
+  for (const { pattern } of [...policy.reads.allow, ...shown]) {
+    const place = literalPrefix(pattern)
+    if (!mayRead(facts, place)) continue
+    if (policy.maskSecrets && secretOf(pattern.absolute, policy) !== null) {
+      if (session.isShown?.(pattern.absolute) !== true) add('secret', pattern.text)
+    } else if (shown.some((rule) => rule.pattern === pattern) && !isInsideRoots(policy, session, place))
+      add('outside', pattern.text)
+  }
   return read
+}
+
+/** Whether a text may read a place that it does not name: by code, by names from its input, or with a whole tree. */
+function mayRead({ commands }: ShellFacts, place: string): boolean {
+  const reads = commands.flatMap(({ paths }) => paths.filter(({ access }) => access === 'read'))
+  const isBlind =
+    commands.some((fact) => !isReadable(fact) || fact.argv.some(({ dynamic }) => dynamic.includes('input'))) ||
+    reads.some(({ path }) => path === null)
+  return isBlind || reads.some(({ path, recursive }) => recursive && path !== null && isInside(place, path))
 }
 
 /**

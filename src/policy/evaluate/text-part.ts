@@ -6,7 +6,7 @@ import type { PartDecision, PartSubject } from '../decision.ts'
 import { decidePart, type PartQuestions } from '../order.ts'
 import { type Policy, ref } from '../policy.ts'
 import type { Ruling, Stance } from '../stance.ts'
-import { carriedPaths, grantedKey } from './carried-paths.ts'
+import { carriedPaths, grantedKey, keyOfLogin } from './carried-paths.ts'
 import { carriedScript, startedPlaces } from './carried-script.ts'
 import { guessedDenials, hazardDenialIn } from './command-denial.ts'
 import { runsElsewhere } from './command-grant.ts'
@@ -89,12 +89,22 @@ function factQuestions(scene: Scene, fact: CommandFact, at: number, all: readonl
   const command = commandQuestions(scene, fact, { wrappers, runs, elsewhere })
   if (elsewhere) return [command]
   const key = grantedKey(scene.policy, scene.session, fact, all)
+  const own = keyOfLogin(fact, all)
   return [
     command,
     ...fact.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
-    ...fact.paths.flatMap((use) => [...pathUseQuestions(scene, use, fact, key), ...scriptQuestions(scene, use, fact)]),
+    ...fact.paths.flatMap((use) => [
+      ...pathUseQuestions(scene, use, fact, key).map((part) => (use.path === own ? unlabelled(part) : part)),
+      ...scriptQuestions(scene, use, fact),
+    ]),
     ...fact.hosts.flatMap((use) => hostUseQuestions(scene, use, fact)),
   ]
+}
+
+/** ssh shows its key to no one. */
+function unlabelled(part: PartQuestions): PartQuestions {
+  const { label, ...subject } = part.subject
+  return { ...part, subject }
 }
 
 /** The wrapper commands around a command, nearest first; a shell or a substitution in between ends them. */

@@ -8,7 +8,7 @@ import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
 import { unknownWord } from '../../shell/words/pieces.ts'
 import type { SessionFacts } from '../call.ts'
 import { startedPlaces } from '../evaluate/carried-script.ts'
-import { grantsOf } from '../evaluate/command-grant.ts'
+import { grantsOf, kindForms } from '../evaluate/command-grant.ts'
 import { denyMatches, grantMatches, isExempt } from '../evaluate/command-match.ts'
 import { COORDINATORS } from '../evaluate/command-part.ts'
 import { type CommandDenial, type CommandRule, type Policy, ref } from '../policy.ts'
@@ -45,6 +45,8 @@ export interface StartScene extends TableScene {
   readonly session: SessionFacts
   /** The commands of the text that was decided before it ran. */
   readonly commands: readonly CommandFact[]
+  /** The changes elsewhere that they were then, as a grant names them. */
+  readonly changes: ReadonlyMap<CommandFact, readonly string[] | null>
   readonly home: string
   /** The PATH of the command. */
   readonly path: () => string
@@ -56,7 +58,7 @@ export function decideStart(scene: StartScene, start: StartFact): Ruling | null 
   if (denial?.decision === 'deny' || scene.by === 'person') return denial?.decision === 'deny' ? denial : null
   const script = unapprovedScript(scene, start)
   if (script !== null) return script
-  const isNamed = scene.commands.some((fact) => names(fact, start))
+  const isNamed = scene.commands.some((fact) => names(fact, start) && isSameChange(scene, fact, start))
   const asks = isNamed ? null : (denial ?? (scene.changing.length > 0 ? changeElsewhere(scene, start) : null))
   return asks ?? (scene.every ? undeclared(scene, start, startText(start)) : null)
 }
@@ -76,6 +78,14 @@ function names({ argv }: CommandFact, start: StartFact): boolean {
     at = found + 1
   }
   return true
+}
+
+/** Another address than when the text was decided is another change. */
+function isSameChange({ changes, session, home, policy }: StartScene, fact: CommandFact, start: StartFact): boolean {
+  const decided = changes.get(fact)
+  if (decided == null) return true
+  const { kind } = factOf(start.argv.map(known), start, home, policy)
+  return kind != null && String(kindForms(kind, session.repository)[0]) === String(decided)
 }
 
 /** P10: a program that changes something elsewhere asks, unless a grant covers it. */

@@ -1,9 +1,11 @@
 /** The organisation's layer: the fleet's bundle for this machine, verified at every start. */
 
-import { type Bundle, isFor, type VerifiedBundle } from '../../fleet/bundle.ts'
+import { type Bundle, layersOf, type VerifiedBundle } from '../../fleet/bundle.ts'
 import { fleetDirectory, storedBundle } from '../../fleet/bundle-store.ts'
 import { type Enrolment, readEnrolment } from '../../fleet/identity.ts'
-import { type FleetStatus, readStatus } from '../../fleet/policy-source.ts'
+import { type ActiveOpening, lifts, parseOpenings, verifyOpening } from '../../fleet/opening.ts'
+import { parsePeople } from '../../fleet/people.ts'
+import { type FleetStatus, readOpenings, readStatus } from '../../fleet/policy-source.ts'
 import { type FleetSettings, readFleetSettings } from '../../fleet/settings.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -45,11 +47,27 @@ export function organisationManifests(machine: Machine, now: number): readonly W
     })
   const groups = enrolment?.groups ?? []
   const label = `organisation ${bundle.fleet} v${bundle.version}`
-  const written = bundle.layers
-    .filter((layer) => isFor(layer.groups, groups))
+  const openings = activeOpenings(machine, membership, now)
+  const written = layersOf(bundle.layers, groups)
+    .filter((layer) => !openings.some((opening) => lifts(opening, layer)))
     .map((layer) => ({ text: layer.manifest, label: `${label} (${layer.groups.join(', ')})` }))
   const status = readStatus(fleetDirectory(machine.stateDir))
   return [own, ...written, ...closedBy(bundle, status, label, now)]
+}
+
+/** The break-glass openings that count here. A clock behind a time that was seen here opens nothing. */
+export function activeOpenings(
+  machine: Pick<Machine, 'stateDir'>,
+  { enrolment, policy }: FleetMembership,
+  now: number,
+): readonly ActiveOpening[] {
+  if (policy === null || enrolment === null || policy.bundle.layers.every(({ liftable }) => liftable === undefined))
+    return []
+  const stored = readOpenings(fleetDirectory(machine.stateDir))
+  if (stored === null || now + SKEW_MS < stored.clock) return []
+  const facts = { bundle: policy.bundle, machine: enrolment.machine, groups: enrolment.groups, now }
+  const people = parsePeople(stored.people)
+  return parseOpenings(stored.openings).flatMap((signed) => verifyOpening(signed, { ...facts, people }) ?? [])
 }
 
 /** By what is in these files, records are sent and this machine is known: they lie where every command may read. */
@@ -59,20 +77,25 @@ function ownFiles({ systemDir }: Pick<Machine, 'systemDir'>, { tls }: FleetSetti
   return { text: `schema_version = 1\n${text}`, label: 'the fleet settings' }
 }
 
+/** A clock that is corrected may go back by as much. */
+const SKEW_MS = 5 * 60_000
+
 /** Default time in which a refused login may be a server error rather than a revocation. */
 const GRACE_SECONDS = 15 * 60
 
 /** What the bundle closes when it has expired, or when the machine cannot prove its membership. */
 function closedBy(bundle: Bundle, status: FleetStatus, label: string, now: number): readonly WrittenManifest[] {
+  // A clock that went back would lengthen the time: it counts as over.
   const overdue = (since: string | null | undefined, seconds: number) =>
-    now >= (since == null ? 0 : Date.parse(since)) + seconds * 1000
+    now >= (since == null ? 0 : Date.parse(since)) + seconds * 1000 || isAhead(since)
+  const isAhead = (time: string | null | undefined) => time != null && Date.parse(time) > now + SKEW_MS
   if (status.refused != null && overdue(status.refused, bundle.grace ?? GRACE_SECONDS))
     throw new Fault('fleet-revoked', `the fleet "${bundle.fleet}" has refused this machine since ${status.refused}`, {
       remedy: 'Ask the team; a new code joins it again: cordon fleet join URL CODE.',
     })
   const why =
-    bundle.expires !== null && now >= Date.parse(bundle.expires)
-      ? `expired at ${bundle.expires}`
+    bundle.expires !== null && (now >= Date.parse(bundle.expires) || isAhead(status.checked))
+      ? `expired at ${bundle.expires}, or the clock went back`
       : bundle.grace !== undefined && overdue(status.proved, bundle.grace)
         ? `was last confirmed at ${status.proved ?? 'no time'}, longer ago than ${bundle.grace} seconds`
         : null

@@ -8,6 +8,7 @@ import type { RepositoryFacts, SessionFacts } from '../../policy/call.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { builtInBundles } from '../../sandbox/bundles/built-in.ts'
 import { type Files, machineFiles } from '../../system/files.ts'
+import { destinationOf } from '../place/repository-remotes.ts'
 import type { LoadedPolicy } from './load.ts'
 
 /** Facts about the repository of the current root. */
@@ -15,6 +16,7 @@ export function repositoryFacts(root: () => string): RepositoryFacts {
   return {
     originalOf: (path) => originalOf(path, root(), machineFiles),
     tracks: (pattern) => tracks(pattern, root()),
+    destination: (sending) => destinationOf(sending, root(), machineFiles),
   }
 }
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { machineFiles } from '../../system/files.ts'
-import { projectIdentity, repositoryName } from '../sign/trust.ts'
+import { projectIdentity } from '../sign/trust.ts'
+import { repositoryName } from './repository-remotes.ts'
 
 describe('one repository has one name', () => {
   const names: readonly (readonly [url: string, name: string | null, note: string])[] = [

@@ -20,11 +20,9 @@ import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory } from '../../system/state.ts'
 import type { LoadedManifest, LoadedPolicy } from '../load/load.ts'
 import { verifiedFiles } from '../load/memory.ts'
+import { repositoryConfig, repositoryName, repositoryTop } from '../place/repository-remotes.ts'
 import { noteRegistries, registryPort } from '../registries/drift.ts'
 import { claimedText, registriesOf, sealVerified, signedText } from './seal.ts'
-
-const MAX_CONFIG = 256 * 1024
-const USUAL_PORTS: ReadonlySet<string> = new Set(['', '22', '80', '443', '9418'])
 
 /**
  * The identity, such as `github.com/acme/shop#packages/web`; null without a repository with one
@@ -32,56 +30,17 @@ const USUAL_PORTS: ReadonlySet<string> = new Set(['', '22', '80', '443', '9418']
  * change.
  */
 export function projectIdentity(root: string, files: Files): string | null {
-  for (let top = root; ; top = posix.dirname(top)) {
-    if (files.exists(posix.join(top, '.git'))) {
-      const origin = originOf(top, files)
-      const inside = posix.relative(top, root)
-      return origin === null || inside === '' ? origin : `${origin}#${inside}`
-    }
-    if (top === posix.dirname(top)) return null
-  }
+  const top = repositoryTop(root, files)
+  const origin = top === null ? null : originOf(top, files)
+  const inside = top === null ? '' : posix.relative(top, root)
+  return origin === null || inside === '' ? origin : `${origin}#${inside}`
 }
 
 function originOf(top: string, files: Files): string | null {
-  const directory = gitDirectory(posix.join(top, '.git'), files)
-  const text = directory === null ? null : read(posix.join(directory, 'config'), files)
+  const text = repositoryConfig(top, files)
   const entries = text === null ? null : parseGitConfig(text)
   const urls = entries?.filter(({ key }) => key === 'remote.origin.url').map(({ value }) => value.trim()) ?? []
   return urls.length === 1 ? repositoryName(urls[0]!) : null
-}
-
-/** Worktrees and submodules have a file instead of the directory. */
-function gitDirectory(path: string, files: Files): string | null {
-  if (files.isDirectory(path)) return path
-  const named = /^gitdir: (.+)$/m.exec(read(path, files) ?? '')?.[1]?.trim()
-  if (named === undefined) return null
-  const directory = posix.resolve(posix.dirname(path), named)
-  const common = read(posix.join(directory, 'commondir'), files)?.trim()
-  return common === undefined ? directory : posix.resolve(directory, common)
-}
-
-function read(path: string, files: Files): string | null {
-  try {
-    return files.exists(path) ? files.readText(path, MAX_CONFIG) : null
-  } catch {
-    return null
-  }
-}
-
-/** One name for all spellings: `git@host:a/b.git`, `https://host/a/b`, `ssh://git@host/a/b/`. */
-export function repositoryName(url: string): string | null {
-  const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:]+)(?::(\d*))?\/(.+)$/i.exec(url)
-  const short = address ? null : /^(?:[^@/:]+@)?([^/:@]{2,}):(?!\/\/)(.+)$/.exec(url)
-  const [host, port, path] = address
-    ? [address[1]!, address[2] ?? '', address[3]!]
-    : short
-      ? [short[1]!, '', short[2]!]
-      : ['', '', url]
-  if (host === '' && !path.startsWith('/')) return null
-  const name = path.replace(/\/+$/, '').replace(/\.git$/, '')
-  const bare = host === '' ? name : name.replace(/^\/+/, '')
-  if (bare === '' || bare.split('/').includes('..')) return null
-  return host === '' ? bare : `${host.toLowerCase()}${USUAL_PORTS.has(port) ? '' : `:${port}`}/${bare}`
 }
 
 export type { ReachDiff } from '../../manifest/sign/reach-diff.ts'

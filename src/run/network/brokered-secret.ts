@@ -18,7 +18,7 @@ export function readSecret(secret: SecretSetting, machine: Machine): BrokeredSec
   const text = source.kind === 'env' ? machine.env[source.name] : machine.readSecret(source)
   if (text === undefined || text === null || text === '') {
     throw new Fault('secret-missing', `the secret ${name} has no value at its source (${source.kind} ${source.name})`, {
-      remedy: `${source.kind === 'keychain' ? `Store it with cordon secrets set ${source.name}` : 'Set it there'}, or remove the entry from [[secrets]].`,
+      remedy: `${source.kind === 'keychain' ? `Store it with cordon secrets set ${source.name}` : 'Set it there'}, or remove its entry from the manifest.`,
     })
   }
   const part = partOf(secret, text)

@@ -169,31 +169,36 @@ export class MaskIndex {
 
   /** A hard link is the secret under another name: hidden too, unless a grant names it. */
   #addSecondNames(grants: readonly PathPattern[], collected: MaskCollection): void {
+    for (const [name, path] of this.secondNames([...collected.files, ...collected.configs.keys()])) {
+      if (collected.files.has(name) || grants.some((grant) => grant.absolute === name)) continue
+      const face = collected.configs.get(path) ?? collected.faces.get(path)
+      if (collected.configs.has(path)) collected.configs.set(name, face!)
+      else {
+        collected.files.add(name)
+        collected.linked.set(name, path)
+        if (face) collected.faces.set(name, face)
+      }
+    }
+  }
+
+  /** Further names in the tree of files, with the file that each is. Call `refresh` first. */
+  secondNames(files: Iterable<string>): ReadonlyMap<string, string> {
     const shared = new Map<string, { readonly path: string; readonly state: string }>()
-    for (const path of [...collected.files, ...collected.configs.keys()]) {
+    for (const path of files) {
       const stat = lstatSync(Buffer.from(encodePath(path)), { throwIfNoEntry: false })
       if (!stat?.isFile() || stat.nlink === 1) continue
       const state = `${stat.ctimeMs} ${stat.nlink}`
       shared.set(`${stat.dev}:${stat.ino}`, { path, state })
     }
-    if (shared.size === 0) return
     const isKnown = [...shared].every(([identity, { state }]) => {
       const known = this.#names.get(identity)
       return known?.state === state && known.names.every((name) => identityOf(name) === identity)
     })
     if (!isKnown) this.#findNames(shared)
-    for (const [identity, { path }] of shared) {
-      for (const name of this.#names.get(identity)?.names ?? []) {
-        if (name === path || collected.files.has(name) || grants.some((grant) => grant.absolute === name)) continue
-        const face = collected.configs.get(path) ?? collected.faces.get(path)
-        if (collected.configs.has(path)) collected.configs.set(name, face!)
-        else {
-          collected.files.add(name)
-          collected.linked.set(name, path)
-          if (face) collected.faces.set(name, face)
-        }
-      }
-    }
+    const found = new Map<string, string>()
+    for (const [identity, { path }] of shared)
+      for (const name of this.#names.get(identity)?.names ?? []) if (name !== path) found.set(name, path)
+    return found
   }
 
   /** Looks for all names of these files in the tree. A new name changes the time of the file, so it is done once. */
@@ -364,6 +369,22 @@ class MaskCollection {
   }
 }
 
+/** A file, or the files in a folder: at most so many, since some places of a home have very many. */
+export function filesBelow(path: string, most = 2000): readonly string[] {
+  const files: string[] = []
+  const folders = [path]
+  for (const folder of folders) {
+    const entries = folders.length + files.length > most ? [] : entriesOf(Buffer.from(encodePath(folder)))
+    if (folder === path && entries.length === 0) files.push(path)
+    for (const entry of entries) {
+      const below = `${folder}/${decodePath(entry.name)}`
+      if (entry.isDirectory()) folders.push(below)
+      else if (entry.isFile()) files.push(below)
+    }
+  }
+  return files
+}
+
 /** The files with a credential in a git directory. A literal grant opens one. */
 function collectTokens(directory: string, grants: readonly PathPattern[], collected: MaskCollection): void {
   for (const name of ['config', 'config.worktree']) {
@@ -387,7 +408,7 @@ function collectTokens(directory: string, grants: readonly PathPattern[], collec
   }
 }
 
-function entriesOf(folder: string): Dirent<Buffer>[] {
+function entriesOf(folder: string | Buffer): Dirent<Buffer>[] {
   try {
     return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
   } catch {

@@ -54,6 +54,10 @@ describe('what is left alone', () => {
     ['types', 'token: string, password: string'],
     ['a working directory', 'PWD=/home/x'],
     ['placeholders', 'API_KEY=$API_KEY token=<token> password=****'],
+    [
+      'where a manifest finds a secret',
+      'x-api-key: keychain:issues\n"authorization: Bearer env:ISSUES_TOKEN", or token=env:A',
+    ],
     ['a port', 'http://localhost:8080/path@x'],
     ['a login name', 'ssh://git@github.com/x/y'],
     ['commit', 'commit 3f786850e387550fdab836ed7e6dc881de23001b'],

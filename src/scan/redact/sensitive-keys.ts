@@ -57,7 +57,7 @@ const STOP_VALUES: ReadonlySet<string> = new Set(
 )
 
 const PLACEHOLDER =
-  /^(?:[$%<{[(]|\*{2,}|[xX*.•-]{3,}$|process\.env|os\.environ|os\.getenv|getenv|env[.([]|ENV\[|import\.meta|self\.|this\.|config\.|settings\.|options\.|req\.|request\.|args\.|ctx\.|props\.|state\.|await\b|new\b|function\b|async\b|@|&|!|\\[nrt"])/
+  /^(?:[$%<{[(]|\*{2,}|[xX*.•-]{3,}$|process\.env|os\.environ|os\.getenv|getenv|env[.([]|ENV\[|import\.meta|self\.|this\.|config\.|settings\.|options\.|req\.|request\.|args\.|ctx\.|props\.|state\.|await\b|new\b|function\b|async\b|env:[A-Z_][A-Z0-9_]*$|keychain:[a-z0-9._-]{1,56}$|@|&|!|\\[nrt"])/
 
 /** Placeholders for a reader to fill in. */
 const TO_FILL_IN = /^(?:your[-_ ]|change[-_]?me$|insert[-_ ]|enter[-_ ]|replace[-_ ]with)|[-_ ](?:goes[-_ ])?here$/i

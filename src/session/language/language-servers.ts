@@ -85,10 +85,10 @@ export class LanguageServers {
         failure = error
       }
     }
-    if (failure !== null) throw failure
-    const names = row.servers.map(([name]) => name).join(', ')
-    throw new Fault('no-language-server', `there is no language server for ${row.language} here`, {
-      remedy: `Install one of: ${names}.`,
+    const names = row.servers.map((words) => words.join(' ')).join(', ')
+    const why = failure === null ? '' : ` (${messageOf(failure)})`
+    throw new Fault('no-language-server', `there is no language server for ${row.language} here${why}`, {
+      remedy: `Install one that runs as: ${names}.`,
     })
   }
 

@@ -1,6 +1,6 @@
 /** Looks up one simple command in the tables: its hazards, its paths, its effect. */
 
-import type { AssignmentFact, Effect, Span, Word } from '../facts.ts'
+import type { AssignmentFact, ChangeKind, Effect, Span, Word } from '../facts.ts'
 import { commandsIn, commandsOfCode } from '../tables/embedded.ts'
 import { namesProgram } from '../tables/environment.ts'
 import { type Arg, argOf, type OptionUse, parseArgs } from '../tables/options.ts'
@@ -40,10 +40,10 @@ export function inspect(command: SimpleCommand): Inspection {
   const found = new Findings(place)
   let effect: Effect = 'local'
   let effectNote = ''
-  let kind: readonly string[] | null | undefined
+  let kind: ChangeKind | null | undefined
   for (const argv of combinations(command.argv)) {
     const [own, note, ownKind = null] = inspectWords(argv, command.span, place, found, 0)
-    kind = kind === undefined || kind?.join(' ') === ownKind?.join(' ') ? ownKind : null
+    kind = kind === undefined || JSON.stringify(kind) === JSON.stringify(ownKind) ? ownKind : null
     if (strongest(effect, own) !== effect || effectNote === '') {
       effectNote = strongest(effect, own) === own ? note : effectNote
       effect = strongest(effect, own)
@@ -97,7 +97,7 @@ function inspectWords(
   place: Place,
   found: Findings,
   depth: number,
-): readonly [effect: Effect, note: string, kind?: readonly string[] | null] {
+): readonly [effect: Effect, note: string, kind?: ChangeKind | null] {
   const first = argv[0]
   if (first === undefined) return ['local', '']
   const name = argOf(first)
@@ -112,8 +112,8 @@ function inspectWords(
   const level = descend(program, spec ?? {}, args, first.span, found)
 
   let override: readonly [Effect, string] | null = null
-  let kind: readonly string[] | null = null
-  const inner: (readonly [Effect, string, (readonly string[] | null)?])[] = []
+  let kind: ChangeKind | null = null
+  const inner: (readonly [Effect, string, (ChangeKind | null)?])[] = []
   const use: Use = {
     program,
     words: level.words,
@@ -149,8 +149,8 @@ function inspectWords(
           ),
         )
     },
-    setKind: (words) => {
-      kind = words
+    setKind: (words, sending) => {
+      kind = { words, sending: sending ?? null }
     },
     setEffect: (effect, note) => {
       override = [effect, note]
@@ -168,7 +168,7 @@ function inspectWords(
   const own: readonly [Effect, string] = onlyShowsHelp(use) ? ['local', ''] : (override ?? effectOf(use))
   // What else runs in it is of no kind that was named.
   const only = inner.every(([effect]) => effect === 'local' || effect === 'unknown')
-  const strongestOf = inner.reduce<readonly [Effect, string, (readonly string[] | null)?]>(
+  const strongestOf = inner.reduce<readonly [Effect, string, (ChangeKind | null)?]>(
     (best, next) => (strongest(best[0], next[0]) === best[0] ? best : next),
     own,
   )

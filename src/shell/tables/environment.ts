@@ -99,7 +99,7 @@ const rows: readonly (readonly [names: string, does: string])[] = [
     'uses other cloud credentials or servers',
   ],
   [
-    'GH_TOKEN GH_HOST GH_CONFIG_DIR GH_ENTERPRISE_TOKEN GH_FORCE_TTY GITHUB_TOKEN GITLAB_TOKEN GITLAB_HOST GLAB_* GH_REPO_HOST',
+    'GH_TOKEN GH_HOST GH_CONFIG_DIR GH_ENTERPRISE_TOKEN GH_FORCE_TTY GITHUB_TOKEN GITLAB_TOKEN GITLAB_HOST GLAB_* GH_REPO GH_REPO_HOST',
     'uses other forge credentials or servers',
   ],
   [

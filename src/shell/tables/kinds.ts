@@ -65,6 +65,24 @@ function isPlainRef(arg: Arg): boolean {
   return /^[\w][\w./@{}~^-]*(?::[\w][\w./-]*)?$/.test(arg.text)
 }
 
+/** Settings and variables that do not change where git and a forge's tool send. */
+const CALM_SETTING = /^(?:user|author|committer|color|advice|commit)\./i
+const CALM_VARIABLE =
+  /^(?:GIT_(?:AUTHOR|COMMITTER)_\w+|GIT_(?:TERMINAL_PROMPT|PAGER|EDITOR)|(?:GH|GLAB)_(?:PAGER|EDITOR))$/
+
+/** Where it looks for the repository; undefined if its words may name another address. */
+function repositoryOf(use: Use): string | null | undefined {
+  const { assignments, cwd } = use.place
+  if (assignments.some(({ name }) => /^(?:GIT|GH|GITHUB|GLAB|GITLAB)_/.test(name) && !CALM_VARIABLE.test(name))) return
+  if (use.program !== 'git') return cwd
+  if (has(use, '--git-dir', '--work-tree', '--config-env', '--namespace', '--super-prefix', '--exec-path')) return
+  if (!usesOf(use, '-c').every(({ value }) => CALM_SETTING.test(value?.text ?? ''))) return
+  return usesOf(use, '-C').reduce<string | null>(
+    (at, { value }) => (at === null || value?.text == null ? null : posix.resolve(at, value.text)),
+    cwd,
+  )
+}
+
 const push: Rule = (use) => {
   const [remote, ...refs] = use.operands
   if (
@@ -75,7 +93,9 @@ const push: Rule = (use) => {
     return
   const name = remote === undefined ? 'origin' : remote.text
   if (name === null || !/^[\w][\w.-]*$/.test(name) || !refs.every(isPlainRef)) return
-  use.setKind(['git', 'push', name])
+  const directory = repositoryOf(use)
+  if (directory !== undefined)
+    use.setKind(['git', 'push', name], { directory, remote: remote === undefined ? '' : name })
 }
 
 /** Verbs of a forge that add to a conversation or start a check, and can be undone there. */
@@ -87,7 +107,9 @@ const forge: Rule = (use) => {
   if (group == null || verb == null || !groups.test(group) || !talking.test(verb)) return
   if (has(use, '--delete-last', '--delete-branch', '-d', '--web', '-w', '--editor', '-e')) return
   const repository = usesOf(use, '-R', '--repo').at(-1)?.value
-  if (repository === undefined) use.setKind([use.program, group, verb])
+  const directory = repositoryOf(use)
+  if (directory === undefined) return
+  if (repository === undefined) use.setKind([use.program, group, verb], { directory, remote: '*' })
   else if (repository?.text != null && /^[\w./-]+$/.test(repository.text))
     use.setKind([use.program, group, verb, '--repo', repository.text])
 }

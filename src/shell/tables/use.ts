@@ -1,6 +1,6 @@
 /** One simple command as the rules see it, and their findings. */
 
-import type { AssignmentFact, Effect, Hazard, HostUse, PathUse, Span, Word } from '../facts.ts'
+import type { AssignmentFact, ChangeKind, Effect, Hazard, HostUse, PathUse, Sending, Span, Word } from '../facts.ts'
 import type { Arg, OptionUse } from './options.ts'
 import { asUrl, certainHost, isRemotePath, isSink, isUrl, looksLikePath, pathParts, resolvePath } from './places.ts'
 
@@ -28,7 +28,7 @@ export interface Inspection {
   readonly effect: Effect
   readonly effectNote: string
   /** The words of a kind of remote write; null if no grant can name it. */
-  readonly kind: readonly string[] | null
+  readonly kind: ChangeKind | null
   /** The commands that it runs as its own work. */
   readonly delegates: readonly (readonly Word[])[]
 }
@@ -150,8 +150,8 @@ export interface Use {
   readonly delegate: (argv: readonly Word[]) => void
   /** Inspects commands inside a text, and adopts their effects. */
   readonly delegateTexts: (commands: readonly (readonly string[])[]) => void
-  /** Names the kind of change elsewhere that this is. */
-  readonly setKind: (words: readonly string[]) => void
+  /** Names the kind of change elsewhere that this is; `sending` if a repository says where. */
+  readonly setKind: (words: readonly string[], sending?: Sending) => void
   /** Overrides the effect that the tables give. */
   readonly setEffect: (effect: Effect, note: string) => void
 }

@@ -2,6 +2,7 @@
 
 import type {
   AssignmentFact,
+  ChangeKind,
   CommandFact,
   Effect,
   Hazard,
@@ -31,7 +32,7 @@ export interface Draft {
   hosts: readonly HostUse[]
   effect: Effect
   effectNote: string
-  kind?: readonly string[] | null
+  kind?: ChangeKind | null
   delegates?: readonly (readonly Word[])[]
   readonly background: boolean
   readonly span: Span

@@ -84,7 +84,10 @@ export async function printWarnings(terminal: Terminal, loaded: LoadedPolicy): P
 }
 
 async function printProblems(args: Arguments, terminal: Terminal, problems: readonly Problem[]): Promise<void> {
-  if (args.flags.json) terminal.out(`${JSON.stringify({ error: 'the manifest does not load', problems })}\n`)
+  if (args.flags.json)
+    terminal.out(
+      `${JSON.stringify({ error: 'the manifest does not load', code: 'manifest', remedy: null, problems })}\n`,
+    )
   const count = problems.length
   terminal.err(
     `${paint(terminal, 'red', 'cordon:')} the manifest does not load (${count} ${count === 1 ? 'problem' : 'problems'})\n`,

@@ -169,10 +169,12 @@ const rows: readonly CommandRow[] = [
   {
     name: 'learn',
     summary: 'Run a command closed, watch what it lacks, and propose the smallest manifest for it.',
-    usage: 'cordon learn [--try] [--out FILE] [--json] -- CMD ARG…\n  cordon learn --from AUDIT.jsonl|record [--json]',
+    usage:
+      'cordon learn [--try] [--out FILE] [--json] -- CMD ARG…\n  cordon learn --from AUDIT.jsonl|record [--unused] [--json]',
     flags: [
       flag('--try', 'Run it again under the proposal without asking: what is proposed is open meanwhile.'),
       flag('--from AUDIT…', 'Learn from a recorded history; record: this machine’s own.'),
+      flag('--unused', 'With --from: only take out grants that no recorded call used.'),
       flag('--out FILE', 'Write the manifest there instead of offering to sign it.'),
       timeout,
       quiet,
@@ -469,7 +471,7 @@ const rows: readonly CommandRow[] = [
     name: 'fleet',
     summary: 'One signed policy for many machines: join, publish, and what it changes.',
     usage:
-      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet asks [--follow]|answer ID yes|no [--message TEXT]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
+      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet asks [--follow]|answer ID yes|no [--message TEXT]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]\n  cordon fleet rollout|rollback [VERSION]\n  cordon fleet login URL [--device]\n  cordon fleet break-glass [sign|take FILE] [--reason TEXT --for TIME --groups NAMES] [--out FILE]',
     words: 3,
     flags: [
       flag('--follow', 'With sync and asks: go on until it is stopped.'),
@@ -478,6 +480,10 @@ const rows: readonly CommandRow[] = [
       flag('--policy PLACE', 'Where machines fetch the policy: a path, an https URL, or nats.'),
       flag('--nats SERVERS', 'NATS servers, with commas: tls://a:4222,tls://b:4222.'),
       flag('--otlp URL', 'An OTLP/HTTP endpoint for records.'),
+      flag('--desk URL', 'Where cordon fleet serve is reached, for the health of machines of a fleet without NATS.'),
+      flag('--device', 'With login: show a code to type on another device.'),
+      flag('--reason TEXT', 'With break-glass: why. Everybody sees it.'),
+      flag('--for TIME', 'With break-glass: how long, such as 30m.'),
       flag('--asks SECONDS', 'Send asks that no one here answers to the fleet, for this long.'),
       flag('--signers N', 'How many of the team’s keys must sign a policy.'),
       flag('--key KEYS', 'Further keys of the team, with commas.'),
@@ -485,11 +491,11 @@ const rows: readonly CommandRow[] = [
       flag('--groups NAMES', 'Groups, with commas: of the invited machine, or to look at.'),
       flag('--hours N', 'With invite: how many hours the code works (24).'),
       flag('--port N', 'With serve: the port (any free one).'),
-      flag('--replicas N', 'With streams: on how many servers each message is kept (3).'),
+      flag('--replicas N', 'With streams: on how many servers each message is kept (3, or 1 where there is one).'),
       flag('--dir DIR', 'With nats: where each server keeps tokens (/var/lib/nats/cordon).'),
       flag('--records FILES', 'With diff and publish: shipped records or audit files to replay.'),
-      flag('--out FILE', 'With publish: write the bundle there.'),
-      flag('--yes', 'With publish: do not ask.'),
+      flag('--out FILE', 'With publish and break-glass: write the file there.'),
+      flag('--yes', 'With publish and rollback: do not ask.'),
       json,
     ],
     details:
@@ -523,6 +529,7 @@ const rows: readonly CommandRow[] = [
       flag('--write PATH…', 'With add: what it may write.'),
       flag('--host HOST…', 'With add: a host it may reach.'),
       flag('--env NAME…', 'With add: a variable that it sees.'),
+      flag('--header HEADER…', 'With add --url: a header and the source of its value, “x-api-key: keychain:NAME”.'),
       flag(
         '--reads',
         'With add: believe what it says of its tools, and let those that only read run without a question.',

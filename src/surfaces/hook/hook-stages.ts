@@ -244,14 +244,17 @@ async function approved(
   }
   const { machine } = setting
   const { askOf, hookQuestion, toolRemedy } = await import('../../agents/hook/hook-asks.ts')
-  const { keepAsk, takeAnswer } = await import('../../questions/asks.ts')
+  const { keepAsk, takeApproval } = await import('../../questions/asks.ts')
   const place = placeOf(judge, asked)
   const ask = askOf(machine, host.name, place, judgement, places)
-  const answer = takeAnswer(machine, ask, Date.now())
-  if (answer?.message === null) return { approved: true, remember: null }
+  const answer = takeApproval(machine, ask.once, Date.now())
+  if (answer?.approved) return answer
   if (answer) {
-    const message = `The user said no: ${answer.message}`
-    return { approved: false, refusal: { kind: 'corrected', message }, remember: null }
+    const { kind, message } = answer.refusal
+    return {
+      ...answer,
+      refusal: { kind, message: kind === 'corrected' ? `The user said no: ${message}` : 'The user said no.' },
+    }
   }
   const { askFleetAbout } = await import('../../organisation/prompter.ts')
   const question = hookQuestion(machine, place, judgement)
@@ -281,7 +284,7 @@ function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session, too
 
 function wayOut(id: string | null, { call }: HookJudgement): string {
   if (id !== null) {
-    return `Tell the user to run \`cordon approvals allow ${id}\` in another terminal, or to grant it in cordon.toml and sign that; then try again.`
+    return `The question is kept: tell the user to run \`cordon approvals allow ${id}\` in another terminal, or to grant it in cordon.toml and sign that. Go on with other work; the next try of the same call takes the answer.`
   }
   return call.kind === 'foreign'
     ? `The user can allow the tool in cordon.toml ([permission.tools] ${JSON.stringify(call.tool)} = "allow") and sign that.`

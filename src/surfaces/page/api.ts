@@ -1,20 +1,24 @@
 /** The page's API: one function per path. All output is escaped. */
 
+import { isAbsolute } from 'node:path'
 import { grantProblem, type WhatIfGrant, whatIf } from '../../call/decide/what-if.ts'
 import { openSavedGrants } from '../../project/answer-counts.ts'
 import { requestUnmasking } from '../../questions/waiting.ts'
 import { openAuditTrail } from '../../report/audit-trail.ts'
+import { callView } from '../../report/call-view.ts'
 import { listQuarantine } from '../../run/quarantine.ts'
+import { hidesSomething } from '../../scan/visible-text.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { version } from '../../system/version.ts'
 import { answerOnPage, parseAnswer } from './asks-view.ts'
 import type { Consent } from './consent.ts'
 import { explainCall } from './explain-view.ts'
-import { policyView, writtenPolicy } from './policy-view.ts'
-import { UndoView } from './undo-view.ts'
+import { policyUse, policyView, tightening, writtenPolicy } from './policy-view.ts'
+import { UndoView, undoViewOf } from './undo-view.ts'
 
 export type { WhatIf } from '../../call/decide/what-if.ts'
+export type { CallView, ProgramNode, ReachedHost } from '../../report/call-view.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -30,12 +34,16 @@ export interface PageParts {
 export interface ApiAnswer {
   readonly status: number
   readonly body: object
+  /** A file to save, instead of a body. It never becomes a page of this server. */
+  readonly text?: string
 }
 
 export type ApiCall = (parts: PageParts, given: Body) => Promise<ApiAnswer> | ApiAnswer
 
 const ok = (body: object): ApiAnswer => ({ status: 200, body })
 const bad = (why: string): ApiAnswer => ({ status: 400, body: { why } })
+
+const said = (found: object): ApiAnswer => ('problem' in found ? bad(String(found.problem)) : ok(found))
 
 /** Recorded calls to test a grant with; each is decided twice. */
 const MAX_REPLAYED = 5000
@@ -46,6 +54,8 @@ const UNUSED_DAYS = 14
 export const reads: Readonly<Record<string, ApiCall>> = {
   '/api/about': ({ root }) => ok({ root, version }),
   '/api/policy': async ({ machine, root }) => ok(await policyView(machine, root)),
+  '/api/use': async ({ machine, root }) => said(await policyUse(machine, root)),
+  '/api/tighten': async ({ machine, root }) => said(await tightening(machine, root)),
   '/api/health': async ({ machine, health }) => {
     const grants = openSavedGrants(machine)
     const unused = new Set(grants.unused(UNUSED_DAYS).map(({ id }) => id))
@@ -55,17 +65,22 @@ export const reads: Readonly<Record<string, ApiCall>> = {
       grants: grants.list().map((grant) => ({ ...grant, unused: unused.has(grant.id) })),
     })
   },
+  '/api/report': ({ machine }, { since, until }) => {
+    const time = (given: unknown) =>
+      typeof given === 'string' && /^[\d-]{10}T[\d:.]+Z$/.test(given) ? given : undefined
+    const [from, to] = [time(since), time(until)]
+    const query = { ...(from !== undefined && { since: from }), ...(to !== undefined && { until: to }) }
+    return { status: 200, body: {}, text: openAuditTrail(machine).report(query, new Date(), 'page') }
+  },
   '/api/timeline': ({ machine, root }) => ok(new UndoView(machine, root).list()),
   '/api/change': ({ machine, root }, { call }) => {
-    const found = typeof call === 'string' ? new UndoView(machine, root).compare(call) : null
+    const found = typeof call === 'string' ? undoViewOf(machine, root, call).compare(call) : null
     return found ? ok(found) : { status: 404, body: { why: 'this call is not kept any more' } }
   },
   '/api/call': ({ machine }, { session, call }) => {
-    const trail = openAuditTrail(machine)
-    if (typeof session !== 'string' || typeof call !== 'string' || !trail.sessions().includes(session))
-      return { status: 404, body: { why: 'there is no such call in the record' } }
-    const lines = trail.query({ session, text: call }).filter((line) => line.call === call || line.within === call)
-    return ok({ lines: lines.slice(-50) })
+    const found =
+      typeof session === 'string' && typeof call === 'string' ? callView(openAuditTrail(machine), session, call) : null
+    return found ? ok(found) : { status: 404, body: { why: 'there is no such call in the record' } }
   },
 }
 
@@ -81,15 +96,19 @@ export const writes: Readonly<Record<string, ApiCall>> = {
     typeof ask === 'string' && requestUnmasking(machine, ask)
       ? ok({})
       : { status: 404, body: { why: 'the call that asked can no longer show it' } },
-  '/api/explain': async ({ machine, root }, { tool = 'bash', input, command }) => {
+  '/api/explain': async ({ machine, root }, { tool = 'bash', input, command, project }) => {
     if (typeof tool !== 'string') return bad('name a tool')
-    const opened = await writtenPolicy(machine, root)
+    // A recorded call is explained by the rules of its own project.
+    const place = typeof project === 'string' && isAbsolute(project) ? project : root
+    const opened = await writtenPolicy(machine, place)
     if ('problem' in opened) return bad(opened.problem)
     const given = typeof command === 'string' ? { command } : input
     return ok(await explainCall({ tool, input: given }, opened.loaded, machine))
   },
   '/api/what-if': async ({ machine, root }, { kind, value }) => {
     const grant = { kind, value } as WhatIfGrant
+    // What is copied into a terminal must not end the line, or act on the terminal.
+    if (typeof value === 'string' && hidesSomething(value)) return bad('the pattern contains hidden characters')
     if (!['command', 'read', 'write', 'host', 'directory'].includes(String(kind)) || typeof value !== 'string')
       return bad('say what would be granted')
     const opened = await writtenPolicy(machine, root)
@@ -103,7 +122,7 @@ export const writes: Readonly<Record<string, ApiCall>> = {
   },
   '/api/undo': ({ machine, root }, { call, since, force }) => {
     if (typeof call !== 'string') return bad('name a call')
-    const done = new UndoView(machine, root).undo(call, since === true, force === true)
+    const done = undoViewOf(machine, root, call).undo(call, since === true, force === true)
     return { status: done.problem === null ? 200 : 409, body: done }
   },
   '/api/revoke': ({ machine }, { grant }) => {

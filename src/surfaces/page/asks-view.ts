@@ -4,7 +4,7 @@ import { answerAsk } from '../../questions/answer-ask.ts'
 import { type GivenAnswer, type OpenAsk, openAsks } from '../../questions/asks.ts'
 import { acceptedAnswer, answerText, answerWaiting } from '../../questions/waiting.ts'
 import { visible, visibleLines } from '../../scan/visible-text.ts'
-import { ANSWERS, type AnswerRow, answerOf } from '../../session/cordon.ts'
+import { ANSWERS, type AnswerRow, answerOf, shownFields } from '../../session/cordon.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { Consent } from './consent.ts'
@@ -54,7 +54,7 @@ export function shownAsk({ id, host, project, time, view, waiting }: OpenAsk): S
     tool: visible(view.tool),
     worst: visible(view.worst),
     subject: pieces(view.subject, view.marks),
-    fields: view.fields.map(({ name, text, hidden }) => ({
+    fields: shownFields(view).map(({ name, text, hidden }) => ({
       name: visible(name),
       text: visibleLines(text),
       lines: text.split('\n').length,

@@ -13,11 +13,12 @@ it('has what a list shows, made visible, and nothing that is not there', () => {
     reason: 'secret',
     hosts: 'a.example',
   })
-  const changes = { undo: 'u1', made: 2, changed: 1, removed: 0, lost: 0, names: ['a', 'b'] }
+  const changes = { undo: 'u1', made: 2, changed: 1, removed: 0, lost: 0, names: ['+/p/a', '~/p/b'] }
   expect(eventRow({ ...line, type: 'end', changes, duration_ms: 5 })).toMatchObject({
     undo: 'u1',
     changed: 3,
-    files: 'a b',
+    files: '+/p/a ~/p/b',
+    folders: [['/p', 2]],
     ms: 5,
   })
 })

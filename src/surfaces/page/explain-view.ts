@@ -1,5 +1,6 @@
 /** The decision of a call as a tree of commands, parts, reasons and rules. */
 
+import { offerGrants } from '../../call/decide/batch.ts'
 import { type CheckedCall, openChecker } from '../../call/decide/check-call.ts'
 import type { PartDecision } from '../../policy/decision.ts'
 import { worstCaseOf } from '../../policy/worst-case.ts'
@@ -26,6 +27,8 @@ export interface Explanation {
   readonly step: number
   readonly rules: readonly string[]
   readonly tree: readonly ExplainNode[]
+  /** Grants that would settle it, narrowest first. */
+  readonly offers: readonly { readonly kind: string; readonly value: string }[]
 }
 
 export async function explainCall(
@@ -36,6 +39,7 @@ export async function explainCall(
   const checker = await openChecker(loaded, machine, machineFiles, call.tool)
   const checked = checker.check({ ...call, cwd: loaded.root })
   const { decision, reason, rules, segments } = checked.decision
+  const offers = await offerGrants(checked, { root: loaded.root, cwd: loaded.root }, machine, machineFiles)
   return {
     verdict: decision,
     worst: decision === 'ask' ? worstCaseOf(checked.decision, checked.facts).text : null,
@@ -45,6 +49,7 @@ export async function explainCall(
     step: segments.find((part) => part.decision === decision)?.step ?? 1,
     rules: rules.map(ruleText),
     tree: treeOf(checked),
+    offers: offers.flatMap((one) => [one, ...(one.also ?? [])]).map(({ kind, value }) => ({ kind, value })),
   }
 }
 

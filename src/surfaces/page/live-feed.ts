@@ -1,6 +1,7 @@
 /** Streams the record, questions and sessions as JSON lines, no faster than they are read. */
 
 import type { ServerResponse } from 'node:http'
+import { posix } from 'node:path'
 import { openAsks } from '../../questions/asks.ts'
 import { type AuditLine, openAuditTrail } from '../../report/audit-trail.ts'
 import { visible } from '../../scan/visible-text.ts'
@@ -27,7 +28,12 @@ export interface EventRow {
   readonly changed?: number
   /** Hosts and files, for the filter. */
   readonly hosts?: string
+  readonly refused?: string
   readonly files?: string
+  /** Folders of changed files, and how many changed in each. */
+  readonly folders?: readonly (readonly [folder: string, files: number])[]
+  /** Who answered: in advance, or by an `approval`. */
+  readonly by?: string
 }
 
 const MAX_SHOWN = 300
@@ -37,7 +43,8 @@ export function eventRow(line: AuditLine): EventRow {
   const decision = record(line.decision)
   const changes = record(line.changes)
   const names = [line.files, changes.names, record(line.violations).subject].flatMap(texts)
-  const subject = text(line.subject) ?? text(line.value) ?? text(line.error)
+  const subject = text(line.subject) ?? text(line.value) ?? text(line.error) ?? text(line.summary)
+  const folders = foldersOf(texts(changes.names))
   const count = ['made', 'changed', 'removed'].reduce((sum, name) => sum + (Number(changes[name]) || 0), 0)
   const found = {
     call: text(line.call),
@@ -49,7 +56,9 @@ export function eventRow(line: AuditLine): EventRow {
     reason: text(decision.reason) ?? text(line.approver) ?? text(line.error_code),
     outcome: text(line.outcome),
     undo: text(changes.undo),
-    hosts: joined([line.hosts, line.refused_hosts].flatMap(texts)),
+    hosts: joined(texts(line.hosts)),
+    refused: joined(texts(line.refused_hosts)),
+    by: text(line.type === 'approval' ? line.approver : decision.approver),
     files: joined(names),
   }
   return {
@@ -60,7 +69,20 @@ export function eventRow(line: AuditLine): EventRow {
     ...Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined && value !== '')),
     ...(typeof line.duration_ms === 'number' && { ms: line.duration_ms }),
     ...(count > 0 && { changed: count }),
+    ...(folders.length > 0 && { folders }),
   }
+}
+
+const MAX_FOLDERS = 20
+
+/** Names have a sign before them: created, changed or removed. */
+function foldersOf(names: readonly string[]): [string, number][] {
+  const counts = new Map<string, number>()
+  for (const name of names) {
+    const folder = posix.dirname(name.slice(1))
+    if (counts.size < MAX_FOLDERS || counts.has(folder)) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  return [...counts].map(([folder, files]) => [visible(folder.slice(0, MAX_SHOWN)), files])
 }
 
 function approvedWord(approved: unknown): string | undefined {

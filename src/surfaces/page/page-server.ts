@@ -155,7 +155,8 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
     if (!given) return send(response, 400, { why: 'that is not a JSON object of reasonable size' })
     const answer = await call(options, given)
     if (pathname === '/api/answer' && answer.status === 200) links.forget(String(given.ask))
-    send(response, answer.status, answer.body)
+    if (answer.text === undefined) send(response, answer.status, answer.body)
+    else response.writeHead(200, { 'content-type': 'text/plain; charset=utf-8' }).end(answer.text)
   }
 
   function serveFile(request: IncomingMessage, response: ServerResponse, pathname: string): void {

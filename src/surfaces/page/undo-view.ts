@@ -1,6 +1,6 @@
 /** The time line: changes by agents, their diffs, and undo. */
 
-import { type KeptCall, ProjectUndo } from '../../run/undo.ts'
+import { type KeptCall, ProjectUndo, projectOfCall } from '../../run/undo.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type DiffLine, lineDiff } from '../terminal/line-diff.ts'
 
@@ -30,6 +30,11 @@ const MAX_CALLS = 200
 const MAX_PATHS = 30
 const MAX_LINES = 400
 
+/** The changes of the project that a call was in: the record shows every project. */
+export function undoViewOf(machine: Machine, root: string, id: string): UndoView {
+  return new UndoView(machine, projectOfCall(machine, id) ?? root)
+}
+
 export class UndoView {
   readonly #undo: ProjectUndo
 
@@ -49,12 +54,13 @@ export class UndoView {
   /** A call's changes; null if not kept. */
   compare(
     id: string,
-  ): { readonly files: readonly { path: string; hidden: string | null; lines: DiffLine[] }[] } | null {
+  ): { readonly files: readonly { path: string; hidden: string | null; mixed: boolean; lines: DiffLine[] }[] } | null {
     const call = this.#undo.calls().find((one) => one.id === id)
     if (!call) return null
-    const files = this.#undo.compare(call).map(({ path, before, after, hidden }) => ({
+    const files = this.#undo.compare(call).map(({ path, before, after, hidden, mixed }) => ({
       path,
       hidden,
+      mixed,
       lines: hidden === null ? lineDiff(linesOf(before), linesOf(after)).slice(0, MAX_LINES) : [],
     }))
     return { files }

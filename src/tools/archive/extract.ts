@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { isProtectedStart } from '../../files/protected-paths.ts'
+import { comingTogether, isProtectedStart } from '../../files/protected-paths.ts'
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
@@ -54,8 +54,9 @@ function checkPlaces(
   context: ToolContext,
 ): readonly CheckedEntry[] {
   const granted = context.judge('write', destination).verdict
+  const coming = comingTogether(placed.map(({ path }) => path))
   return placed.map(({ entry, path: wanted }) => {
-    const { path, verdict } = context.judge('write', wanted)
+    const { path, verdict } = context.judge('write', wanted, coming)
     if (verdict !== 'allow' && verdict !== granted) {
       throw new InputError(
         `the archive contains ${JSON.stringify(entry.name)}, which may not be written below ${destination}; nothing was unpacked`,

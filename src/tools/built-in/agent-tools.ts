@@ -1,7 +1,7 @@
 /** Tools that use other parts of the session: sub-agents, skills, language servers. */
 
 import { declareTool, defineTool, toolHints, touchesNothing } from '../define-tool.ts'
-import { choice, count, path, takes, text, text as textInput } from '../input-schema.ts'
+import { choice, count, type LooseObject, loose, path, takes, text, text as textInput } from '../input-schema.ts'
 import { type Actions, InputError, type Tool, type ToolOutput, type ToolSpec } from '../tool.ts'
 
 export type LanguageAction = 'diagnostics' | 'definition' | 'references' | 'symbols' | 'rename'
@@ -165,4 +165,31 @@ export function taskTool(run: TaskPort): Tool {
       return run({ prompt, agent: agent ?? null }, context.signal)
     },
   })
+}
+
+/** Asks for a yes to a call without waiting for it. */
+type RequestPort = (wanted: {
+  readonly tool: string
+  readonly input: LooseObject
+  readonly reason: string
+}) => Promise<ToolOutput>
+
+const requestDeclaration = {
+  name: 'cordon_request',
+  description:
+    'Asks the user to allow a call of another tool, and does not wait: go on with other work. The question is kept until they answer, and the next try of the same call takes the answer.',
+  input: takes({
+    tool: text('The tool of the call.'),
+    input: loose('Its input, exactly as it will be called.'),
+    reason: text('Why you need it, in one sentence for the user.'),
+  }),
+  labels: [],
+  hints: { title: 'Ask for a call without waiting', ...toolHints.looksOut },
+  actions: touchesNothing,
+} as const
+
+export const requestSpec: ToolSpec = declareTool(requestDeclaration)
+
+export function requestTool(request: RequestPort): Tool {
+  return defineTool({ ...requestDeclaration, run: (wanted) => request(wanted) })
 }

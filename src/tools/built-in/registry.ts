@@ -3,7 +3,7 @@
 import { defineTool, toolHints, touchesNothing } from '../define-tool.ts'
 import { type LooseObject, objects, takes, text, texts } from '../input-schema.ts'
 import { InputError, type Tool, type ToolSpec } from '../tool.ts'
-import { lspSpec, skillSpec, taskSpec } from './agent-tools.ts'
+import { lspSpec, requestSpec, skillSpec, taskSpec } from './agent-tools.ts'
 import { bash } from './bash.ts'
 import { codeExec, pythonExec, sandboxRun } from './code-tools.ts'
 import { fileTools } from './file-tools.ts'
@@ -119,7 +119,7 @@ export const builtInTools: readonly Tool[] = [
 ]
 
 /** Tools that need parts of a session. */
-const agentSpecs: readonly ToolSpec[] = [websearchSpec, taskSpec, skillSpec, lspSpec]
+const agentSpecs: readonly ToolSpec[] = [websearchSpec, taskSpec, skillSpec, lspSpec, requestSpec]
 
 /** Every tool that can be decided about. */
 export const builtInSpecs: readonly ToolSpec[] = [...builtInTools, ...agentSpecs]

@@ -1,6 +1,6 @@
 /** Links that a command puts instead of folders and files after a call: undo never writes, makes or removes behind one. */
 
-import { existsSync, lstatSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Project } from '../../e2e/cordon.ts'
@@ -54,6 +54,47 @@ describe.each([[[]], [['--force']]])('undo %j', (options) => {
     project.cordon(['undo', call, ...options])
     expect(theirs('w')).toBe('theirs\n')
   })
+
+  it.each(['echo new > w', 'chmod 700 w', 'touch -d 2001-01-01 w'])(
+    'changes no file with a second name outside that took the place of one (%s)',
+    (change) => {
+      run(change)
+      const call = lastCall()
+      const file = join(outside, 'w')
+      const before = lstatSync(file)
+      rmSync(join(project.directory, 'w'))
+      linkSync(file, join(project.directory, 'w'))
+      project.cordon(['undo', call, ...options])
+      const { mode, mtimeMs } = lstatSync(file)
+      expect([theirs('w'), mode, mtimeMs]).toEqual(['theirs\n', before.mode, before.mtimeMs])
+    },
+  )
+
+  it('plants nothing in a hook whose second name a command moved', () => {
+    mkdirSync(join(project.directory, '.husky'))
+    writeFileSync(join(project.directory, '.husky/pre-commit'), 'true\n')
+    linkSync(join(project.directory, '.husky/pre-commit'), join(project.directory, 'plain'))
+    writeFileSync(join(project.directory, 'w'), 'evil\n')
+    run('echo harmless > w')
+    const call = lastCall()
+    project.cordon(['run', '--', 'mv', 'plain', 'w'])
+    project.cordon(['undo', call, ...options])
+    expect(readFileSync(join(project.directory, '.husky/pre-commit'), 'utf8')).toBe('true\n')
+  })
+})
+
+it('links in a circle do not keep a call from being undone', () => {
+  run('mkdir a; echo x > a/x; mv a/x a/y')
+  const call = lastCall()
+  run('rm -r a; ln -s a a')
+  const undone = project.cordon(['undo', call, '--force'])
+  expect(undone.out + undone.err).not.toContain('too many symbolic links')
+})
+
+it('control: a file with a second name that the call gave it is restored', () => {
+  run('ln w v; echo new > w; chmod 700 v')
+  expect(project.cordon(['undo', lastCall()]).code).toBe(0)
+  expect(readFileSync(join(project.directory, 'w'), 'utf8')).toBe('old\n')
 })
 
 const MARKS = 'mkdir x/objects x/refs; echo ref: refs/heads/m > x/HEAD'

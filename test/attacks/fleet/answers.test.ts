@@ -50,7 +50,7 @@ const answer = (key: SigningKey, verdict: 'yes' | 'no' = 'yes', seconds = 10, to
   JSON.stringify(signAnswer(to, fleet, { verdict, message: null, time: at(seconds) }, key))
 
 function settled(answers: readonly string[], bundleOf = policy(), now = 20, groups = ['dev']): string | null {
-  const facts = { payload: signed.payload, ask, groups, bundle: bundleOf, now: ASKED + now * 1000 }
+  const facts = { payload: signed.payload, ask, groups, bundle: bundleOf, people: [], now: ASKED + now * 1000 }
   return settleAsk(facts, answers).settled
 }
 

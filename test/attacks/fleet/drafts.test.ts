@@ -3,7 +3,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
-import type { Bundle } from '../../../src/fleet/bundle.ts'
+import type { Bundle, Identity } from '../../../src/fleet/bundle.ts'
 import { acceptBundle, fleetDirectory, weakenedRules } from '../../../src/fleet/bundle-store.ts'
 import { signEnrolment, writeCertificate } from '../../../src/fleet/identity.ts'
 import { bundleDiff } from '../../../src/organisation/bundle-diff.ts'
@@ -14,8 +14,8 @@ import { bundle, FLEET, type FleetWorld, layer, NOW, openFleetWorld, signedBy } 
 
 const [ann, bob, eve] = [makeSigningKey().key, makeSigningKey().key, makeSigningKey().key]
 
-/** A policy with something in every field. */
-const FULL: Bundle = bundle({
+/** A policy of a team with its first keys. */
+const OWN: Bundle = bundle({
   version: 3,
   expires: '2026-01-31T00:00:00.000Z',
   closes: 'network',
@@ -29,10 +29,28 @@ const FULL: Bundle = bundle({
   revoked: [eve.publicKey],
 })
 
+/** A policy with something in every field. */
+const FULL: Bundle = bundle({
+  ...OWN,
+  keys: [ann.publicKey, bob.publicKey],
+  signers: 2,
+  rollout: { stage: 1, stages: 2, last: 9, starts: '2026-01-01T00:00:00.000Z' },
+})
+
+/** It excludes listed approvers, so it is changed in a policy without them. */
+const IDENTITY: Identity = {
+  issuer: 'https://id.example.com',
+  client: 'cordon',
+  claim: 'groups',
+  groups: { sre: ['prod'] },
+  session: 3600,
+  keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'a', kid: 'k1' }],
+}
+
 type Field = Exclude<keyof Bundle, 'fleet' | 'version' | 'issued'>
 
 /** Other values for each field; the type makes a new field of a bundle a new row. */
-const CHANGED: Readonly<Record<Field, readonly [Bundle[Field], ...Bundle[Field][]]>> = {
+const CHANGED: { readonly [F in Field]-?: readonly [Bundle[F], ...Bundle[F][]] } = {
   expires: [null, '2026-03-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'],
   closes: ['nothing', 'everything'],
   grace: [undefined, 60, 90_000],
@@ -42,6 +60,9 @@ const CHANGED: Readonly<Record<Field, readonly [Bundle[Field], ...Bundle[Field][
     [layer('[security]\npipes = false\n'), layer('[security]\nbackground = false\n', ['prod'])],
     [layer('[security]\npipes = false\n'), layer('[security]\nbackground = true\n', ['ci'])],
     [layer('# a comment\n[security]\npipes = false\n'), FULL.layers[1]!],
+    [{ ...FULL.layers[0]!, liftable: 600 }, FULL.layers[1]!],
+    [{ ...FULL.layers[0]!, only: ['prod'] }, FULL.layers[1]!],
+    [{ ...FULL.layers[0]!, except: ['prod'] }, FULL.layers[1]!],
   ],
   approvers: [
     [],
@@ -61,6 +82,19 @@ const CHANGED: Readonly<Record<Field, readonly [Bundle[Field], ...Bundle[Field][
     [FULL.rules[0]!, FULL.rules[0]!],
   ],
   revoked: [[], [eve.publicKey, bob.publicKey]],
+  keys: [undefined, [ann.publicKey], [...FULL.keys!, eve.publicKey], FULL.keys!.toReversed()],
+  signers: [1],
+  identity: [
+    IDENTITY,
+    { ...IDENTITY, issuer: 'https://other.example.com' },
+    { ...IDENTITY, client: 'other' },
+    { ...IDENTITY, claim: 'roles' },
+    { ...IDENTITY, groups: { sre: ['prod', 'dev'] } },
+    { ...IDENTITY, groups: {} },
+    { ...IDENTITY, session: 7200 },
+    { ...IDENTITY, keys: [...IDENTITY.keys, { kty: 'OKP', crv: 'Ed25519', x: 'b', kid: 'k2' }] },
+  ],
+  rollout: [undefined, { ...FULL.rollout!, stage: 2 }, { ...FULL.rollout!, starts: '2026-02-01T00:00:00.000Z' }],
 }
 
 const rows = Object.entries(CHANGED).flatMap(([field, values]) =>
@@ -86,6 +120,16 @@ describe('fleet diff', () => {
     expect((await bundleDiff(other, { ...FULL, version: 4 }, null)).map((one) => one.field)).toContain(field)
   })
 
+  test.each(CHANGED.identity.slice(1))('shows a change inside the sign-in (%#)', async (identity) => {
+    const signedIn = { ...FULL, approvers: [], identity: IDENTITY }
+    const after = { ...signedIn, version: 4, identity }
+    for (const [from, to] of [
+      [signedIn, after],
+      [after, signedIn],
+    ] as const)
+      expect((await bundleDiff(from, to, null)).map((one) => one.field)).toContain('identity')
+  })
+
   it('shows what opens first', async () => {
     const after = bundle({ version: 4, closes: 'everything' })
     const [first] = await bundleDiff(FULL, after, null)
@@ -97,7 +141,7 @@ describe('a draft that weakens what several people must agree to', () => {
   let world: FleetWorld
   beforeEach(() => {
     world = openFleetWorld()
-    accept(signedBy(FULL, world.team[0]!))
+    accept(signedBy(OWN, world.team[0]!))
   })
   afterEach(() => world.close())
 
@@ -128,11 +172,12 @@ describe('a draft that weakens what several people must agree to', () => {
       { approvers: [...FULL.approvers, { key: eve.publicKey, name: 'Eve', groups: ['dev'] }] },
       false,
     ],
+    ['lets people sign in', { approvers: [], identity: IDENTITY }, true],
     ['removes an approver', { approvers: [FULL.approvers[0]!] }, false],
   ]
   test.each(drafts)('%s', (_, change, weakens) => {
-    const next = { ...FULL, version: 4, ...change }
-    expect(weakenedRules(FULL, next).length > 0).toBe(weakens)
+    const next = { ...OWN, version: 4, ...change }
+    expect(weakenedRules(OWN, next).length > 0).toBe(weakens)
     expect(accept(signedBy(next, world.team[0]!))).toBe(weakens ? 'two-people' : 'accepted')
     expect(accept(signedBy({ ...next, version: 5 }, world.team[0]!, world.team[1]!))).toBe('accepted')
   })

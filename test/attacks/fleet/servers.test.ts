@@ -30,6 +30,7 @@ describe('a NATS server that wants a signature of its own choice', () => {
         payload: signed.payload,
         ask,
         groups: [],
+        people: [],
         bundle: bundle({ approvers: [{ key: ann.publicKey, name: 'Ann', groups: ['*'] }] }),
         now: Date.parse(answer.time),
       },

@@ -21,6 +21,7 @@ import {
   openTab,
   type PageWorld,
   QUIET,
+  writeLines,
   writeRecord,
 } from '../../contract/page/page-world.ts'
 import { HOSTILE } from './hostile-strings.ts'
@@ -205,6 +206,27 @@ describe('bytes that are read in two ways', () => {
       for (const socket of held) socket.destroy()
     }
   })
+})
+
+it('what a page offers for a terminal is one line of plain words, whatever the pattern is', async () => {
+  const grant = async (value: string, kind = 'command') => {
+    const { status, text } = await new PageClient(world.server.link).send({
+      ...{ method: 'POST', path: '/api/what-if', body: JSON.stringify({ kind, value }) },
+    })
+    return status === 200 ? (JSON.parse(text) as { terminal: string }).terminal : status
+  }
+  expect(await grant('npm test')).toBe("cordon add command 'npm test'")
+  expect(await grant("a'; rm -rf $HOME #`id`", 'read')).toBe(`cordon add read 'a'\\''; rm -rf $HOME #\`id\`'`)
+  for (const hidden of ['ls\nrm -rf ~', 'ls \u202e x', 'ls\u001b[2J', 'ls\r'])
+    expect([hidden, await grant(hidden)]).toEqual([hidden, 400])
+})
+
+it('an exported report is data to the page’s own origin', async () => {
+  const { status, headers } = await send(world, { path: '/api/report' })
+  expect([status, headers['content-type'], headers['x-content-type-options']]).toEqual([
+    ...[200, 'text/plain; charset=utf-8', 'nosniff'],
+  ])
+  expect((await send(world, { path: '/api/report', headers: { authorization: undefined } })).status).toBe(401)
 })
 
 describe('answers', () => {
@@ -410,6 +432,30 @@ describe('texts that an agent chooses', () => {
           decision,
         }
       })
+      // What a call started, reached and changed, and who answered: all of it is chosen by somebody.
+      const ended = HOSTILE.flatMap(({ text }, at) => {
+        const [time, call] = [new Date().toISOString(), `e${at}`]
+        const programs = [{ name: text, by: 9 }, { name: text, by: 0 }, { name: text, by: -1 }, text, null]
+        const reach = { hosts: [text], refused_hosts: [text], host_programs: { [text]: [text] } }
+        const bytes = { [text]: { up: Number.MAX_VALUE, down: text } }
+        const changes = { undo: text, made: 1, changed: text, removed: null, names: [`+${text}/a`, text, ''] }
+        const about = { call, agent: text, project: text, tool: text, args: { command: text } }
+        return [
+          { time, type: 'begin', ...about, decision: { verdict: 'ask', reason: text, rules: [text], worst: { text } } },
+          { time, type: 'approval', call, approver: text, approved: at % 2 === 0, scope: text },
+          {
+            time,
+            type: 'end',
+            call,
+            ...reach,
+            host_bytes: bytes,
+            programs,
+            changes,
+            violations: [{ kind: text, subject: text }],
+          },
+        ]
+      })
+      writeLines(hostile, 'hostile-ends', ended)
       for (const { text } of HOSTILE) ask(hostile, text, { host: text, project: text, tool: text })
       const { page, errors } = await openTab(browser, hostile.server.link)
       await page.locator('article.ask').first().waitFor()
@@ -417,12 +463,26 @@ describe('texts that an agent chooses', () => {
       const seen = await page.locator('pre.subject').allTextContents()
       // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not arrive.
       for (const subject of seen) expect(subject).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u001b\u0000]/)
-      await page.click('nav a[href="#/record"]')
-      await page.locator('.row').first().waitFor()
-      for (let at = 0; at < 12; at++) {
-        await page.locator(`[data-at="${at}"]`).click()
-        await page.locator('dialog dl').first().waitFor()
-        await page.keyboard.press('Escape')
+      await page.click('nav a[href="#/today"]')
+      await page.locator('.bars a').first().waitFor()
+      const links = () => page.locator('a').evaluateAll((all) => all.map((one) => one.getAttribute('href')))
+      const isOwn = (href: string | null) => href?.startsWith('#/') === true
+      expect((await links()).filter((href) => !isOwn(href))).toEqual([])
+      await page.locator('.bars a', { hasText: 'javascript:' }).first().click()
+      for (const session of ['hostile-ends', 'hostile']) {
+        await page.goto(`${hostile.origin}/#/record?session=${session}`)
+        await page.locator('.row').first().waitFor()
+        for (let at = 0; at < 12; at++) {
+          await page.locator(`[data-at="${at}"]`).click()
+          await page.locator('dialog pre.subject').waitFor()
+          expect((await links()).filter((href) => !isOwn(href))).toEqual([])
+          await page.keyboard.press('Escape')
+        }
+      }
+      // A link that somebody sends fills in a form, and does nothing.
+      for (const { text } of HOSTILE.slice(0, 8)) {
+        await page.goto(`${hostile.origin}/#/policy?${new URLSearchParams({ kind: text, value: text })}`)
+        await page.goto(`${hostile.origin}/#/record?${new URLSearchParams({ by: text, since: text, tool: text })}`)
       }
       await page.click('nav a[href="#/policy"]')
       for (const { text: command } of HOSTILE.slice(0, 4)) {
@@ -436,7 +496,9 @@ describe('texts that an agent chooses', () => {
           'document.querySelectorAll("img, iframe, script:not([src]), object, embed, form[action]").length',
         ),
       ).toBe(0)
-      expect(errors).toEqual([])
+      // What undo does not keep is not found, and an address has an end.
+      expect(errors.filter((error) => !/status of (404|431)/.test(error))).toEqual([])
+      errors.length = 0
       // The report is a file of its own, with scripts in it and no server that could refuse some.
       const report = join(hostile.sessions.root, 'report.html')
       writeFileSync(report, openAuditTrail(hostile.sessions.machine).report({}, new Date(), 'page'))

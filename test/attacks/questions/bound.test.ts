@@ -149,7 +149,18 @@ describe('of a fleet', () => {
     const decision = { decision: 'ask', reason, rules: [], segments: [] } as const
     const call = callHash(world.root, null, 'write', input)
     const worst = worstCaseOf(decision, null)
-    return { tool: 'write', subject: 'a.txt', input, call, facts: null, decision, worst, asks: [], suggestions: [] }
+    return {
+      tool: 'write',
+      subject: 'a.txt',
+      input,
+      call,
+      once: call,
+      facts: null,
+      decision,
+      worst,
+      asks: [],
+      suggestions: [],
+    }
   }
   const ask = (servers: Servers, content: string, signal: AbortSignal, waitMs = 60_000) => {
     const question = { project: world.root, request: requestOf(content), signal, waitMs }

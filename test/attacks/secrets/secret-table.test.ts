@@ -1,11 +1,14 @@
 /** One table of secrets for file tools and commands: each row is hidden in a project that lies outside the home. */
 
 import { spawnSync } from 'node:child_process'
+import { linkSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { secretShapes } from '../../../src/files/secret-shapes.ts'
 import { Project } from '../../e2e/cordon.ts'
 
-const exampleOf = (shape: string) => `${shape.replaceAll('*', 'x')}${shape.endsWith('/') ? 'deep/any-name' : ''}`
+const exampleOf = (shape: string) =>
+  shape.endsWith('/') ? `${shape}deep/any-name` : `names/${shape.replaceAll('*', 'x')}`
 const examples = secretShapes.map((shape) => `conf/${exampleOf(shape)}`)
 const KEY = (at: number) => `KEYTEXT-${at}-END`
 
@@ -40,6 +43,32 @@ it('no file tool reads one unasked', () => {
     .split('\n')
     .map((line) => JSON.parse(line).decision as string)
   expect(decisions).toEqual(examples.map(() => 'ask'))
+})
+
+it('a hard link to what a name, a rule or a place hides is hidden, from commands and file tools', () => {
+  const own = new Project({
+    'cordon.toml':
+      'schema_version = 1\n[permission]\nmode = "contained"\n[capabilities.deny.read]\npaths = ["private/**"]\n',
+    'private/deep/x': 'DENIED\n',
+    '.env': 'NAMED\n',
+    'plain/own': 'shown\n',
+  })
+  mkdirSync(join(own.home, '.aws'))
+  writeFileSync(join(own.home, '.aws/credentials'), 'PLACED\n')
+  const at = (path: string) => join(own.directory, path)
+  linkSync(at('private/deep/x'), at('plain/denied'))
+  linkSync(at('.env'), at('plain/named'))
+  linkSync(join(own.home, '.aws/credentials'), at('plain/placed'))
+  linkSync(at('plain/own'), at('plain/control'))
+  own.cordon(['sign', '--yes'])
+  const { out } = own.cordon(['run', '--', 'sh', '-c', 'cat plain/*'])
+  const decided = ['denied', 'named', 'placed', 'control'].map((name) => {
+    const input = JSON.stringify({ path: `plain/${name}` })
+    return JSON.parse(own.cordon(['check', '--json', '--tool', 'read', '--input', input]).out).decision
+  })
+  own.remove()
+  expect(out).toBe('shown\nshown\n')
+  expect(decided).toEqual(['deny', 'ask', 'ask', 'allow'])
 })
 
 it('a grant that names one file of such a folder shows that file and nothing beside it', () => {

@@ -79,6 +79,27 @@ describe('file tools', () => {
     expect(lookAtTree(world.root, 'no times')).toEqual(after)
   })
 
+  it('a comparison shows what this call did, whatever later calls, an undo and a person did', async () => {
+    const session = await (await world.open({ manifest: { object: MANIFEST } })).openSession()
+    world.answer = () => ({ kind: 'once' })
+    for (const content of ['1\n', '2\n', '3\n']) await session.call('write', { path: 'a.txt', content })
+    await session.call('write', { path: 'new.txt', content: 'new\n' })
+    await session.call('delete', { path: 'new.txt' })
+    await session.close()
+    const undo = new ProjectUndo(world.machine)
+    const sides = (at: number) =>
+      undo.compare(undo.calls().at(-1 - at)!).map(({ before, after, mixed }) => [before, after, mixed])
+    const original = 'one\ntwo\nthree\n'
+    const firstTwo = () => [sides(0), sides(1)]
+    const expected = [[[original, '1\n', false]], [['1\n', '2\n', false]]]
+    expect([...firstTwo(), sides(2)]).toEqual([...expected, [['2\n', '3\n', false]]])
+    expect([sides(3), sides(4)]).toEqual([[[null, 'new\n', false]], [['new\n', null, false]]])
+    expect(undo.undo(undo.calls().at(-3)!, false).id).not.toBeNull()
+    expect(firstTwo()).toEqual(expected)
+    writeFileSync(join(world.root, 'a.txt'), 'mine\n')
+    expect(firstTwo()).toEqual([expected[0], [['1\n', 'mine\n', true]]])
+  })
+
   it('a call that changed nothing leaves nothing behind', async () => {
     const session = await (await world.open({ manifest: { object: MANIFEST } })).openSession()
     expect(await session.call('edit', { path: 'a.txt', old_string: 'nine', new_string: '9' })).toMatchObject({

@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { type RequestListener, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -34,14 +34,22 @@ const RULES: PackageRules = {
 let world: World
 let registry: PackageRegistry
 let directory: string
+/** The registry closes a connection instead of answering on it again. */
+let closesUsed = false
 const opened: OpenProxy[] = []
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'cordon-packages-'))
   world = createWorld()
   registry = createPackageRegistry(directory)
+  const used = new WeakSet()
+  const listener: RequestListener = (message, response) => {
+    if (closesUsed && used.has(message.socket)) return void message.socket.destroy()
+    used.add(message.socket)
+    registry.listener(message, response)
+  }
   await world.serveHttps(registry.listener)
-  await world.serveHttp(registry.listener)
+  await world.serveHttp(listener)
 })
 afterEach(async () => {
   await Promise.all(opened.splice(0).map(({ proxy }) => proxy.close()))
@@ -134,6 +142,17 @@ describe('what a registry offers', () => {
   it('a client cannot keep an older answer: validators are not passed on', async () => {
     const { status, text } = await get(await open({}), at('/steady'), { 'if-none-match': '"one"' })
     expect([status, text.includes('1.1.0')]).toEqual([200, true])
+  })
+
+  it('a connection that the registry closed meanwhile is no refusal', async () => {
+    const proxy = await open({})
+    await get(proxy, at('/steady'))
+    closesUsed = true
+    try {
+      for (const name of ['scripted', 'retired']) expect((await get(proxy, at(`/${name}`))).status).toBe(200)
+    } finally {
+      closesUsed = false
+    }
   })
 
   it('without the section nothing is judged', async () => {

@@ -62,6 +62,7 @@ export const TESTED_ROWS: readonly TestedRow[] = [
     tested(`packages.${field}`, CARRIED, COMMANDS),
   ),
   tested('mcp_servers.*.url', 'test/contract/mcp/remote.test.ts', ['mcp']),
+  tested('mcp_servers.*.headers', 'test/e2e/mcp-catalogue.test.ts', ['mcp']),
   ...['tools', 'tools[].tool', 'tools[].level', 'tools[].args', 'trust_hints', 'read_only', 'destructive'].map(
     (field) => tested(`mcp.*.${field}`, 'src/manifest/compile-mcp.test.ts', ['mcp', 'check']),
   ),

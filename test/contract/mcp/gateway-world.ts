@@ -143,6 +143,7 @@ export const NOWHERE: Elsewhere = {
   share: (inner) => inner,
   wait: async () => {},
   fleet: async () => null,
+  taken: () => null,
   keep: () => 'no one is there',
 }
 

@@ -1,14 +1,24 @@
 /** The page in a real browser: what a person does there, and that everybody can (X6). */
 
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Cordon } from '../../../src/session/cordon.ts'
-import { ASKING, openBrowser, openPageWorld, openTab, type PageWorld, writeRecord } from './page-world.ts'
+import {
+  ASKING,
+  openBrowser,
+  openPageWorld,
+  openTab,
+  type PageWorld,
+  writeDays,
+  writeLines,
+  writeRecord,
+} from './page-world.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const VIEWS = ['now', 'record', 'policy', 'timeline', 'health']
+const VIEWS = ['now', 'today', 'record', 'policy', 'timeline', 'health']
 
 let browser: Browser
 let world: PageWorld
@@ -132,6 +142,122 @@ it('explains a call, and says what a grant would have admitted', async () => {
   await page.context().close()
 })
 
+it('shows a day as pictures, and a click on one is a filter of the record', async () => {
+  writeDays(world)
+  const { page, errors } = await openTab(browser, world.server.link)
+  await show(page, 'today')
+  await page.getByText('30 days').click()
+  await page.locator('.tile', { hasText: 'calls' }).waitFor()
+  expect(await page.locator('.columns a').count()).toBe(30)
+  await page.locator('.bars a', { hasText: 'telemetry.example.net' }).click()
+  expect(new URL(page.url()).hash).toContain('host=telemetry.example.net')
+  await page.locator('.row', { hasText: 'npm run lint' }).first().waitFor()
+  const shown = /^(\d+) of/.exec((await page.locator('.tools [role=status]').textContent()) ?? '')![1]
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export' }).click()
+  const rows = readFileSync(await (await saved).path(), 'utf8')
+    .trimEnd()
+    .split('\n')
+  expect(rows.map((row) => (JSON.parse(row) as { end: { refused: string } }).end.refused)).toEqual(
+    Array.from({ length: Number(shown) }, () => 'telemetry.example.net'),
+  )
+  // The time is a part of the filter that a press takes away; the back button brings the pictures back.
+  await page.getByRole('button', { name: /^since/ }).click()
+  expect(new URL(page.url()).hash).not.toContain('since=')
+  await page.goBack()
+  await page.getByText('7 days').click()
+  await page.locator('.tile', { hasText: 'calls' }).waitFor()
+  const report = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export' }).click()
+  expect(readFileSync(await (await report).path(), 'utf8')).toContain('registry.npmjs.example')
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+it('opens a call: what it was, what it started, reached and changed, and what to do about it', async () => {
+  const { page, errors } = await openTab(browser, world.server.link)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const call = { call: 'k', agent: 'codex', project: world.sessions.root, tool: 'bash' }
+  const time = new Date().toISOString()
+  const rules = ['permission.mode (cordon.toml:3:1)']
+  const programs = [{ name: 'npm ci' }, { name: 'node', by: 0 }, { name: 'sh', by: 1 }, { name: 'sh', by: 1 }]
+  const hosts = { hosts: ['r.example'], host_bytes: { 'r.example': { up: 512, down: 2048 } } }
+  const end = { type: 'end', call: 'k', outcome: 'ok', duration_ms: 1500, exit_code: 0 }
+  writeLines(world, 'made-up', [
+    { ...call, time, type: 'begin', args: { command: 'npm ci' }, decision: { verdict: 'ask', reason: 'x', rules } },
+    { time, type: 'approval', call: 'k', approver: 'terminal', approved: true },
+    { ...end, time, programs, programs_left_out: 2, ...hosts, host_programs: { 'r.example': ['npm ci'] } },
+  ])
+  // What `cordon doctor` tries on every hook is nobody's call.
+  const { SELF_TEST_COMMAND } = await import('../../../src/agents/hook/self-test.ts')
+  const tried = createHash('sha256')
+    .update(JSON.stringify({ command: SELF_TEST_COMMAND }))
+    .digest('hex')
+  writeLines(world, 'tried', [{ ...call, time, type: 'denied', subject: 'self-test', args_hash: tried }])
+  await page.goto(`${world.origin}/#/record?session=made-up`)
+  await page.locator('.row', { hasText: 'codex in project' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Answered: yes, once, by terminal').waitFor()
+  await dialog.getByText('permission.mode (cordon.toml:3:1)', { exact: true }).waitFor()
+  expect(await dialog.locator('.programs code').allTextContents()).toEqual(['npm ci', 'node', 'sh'])
+  await dialog.getByText('× 2').waitFor()
+  expect(await dialog.locator('td').allTextContents()).toEqual(['r.example', '512 B', '2.0 kB', 'npm ci'])
+  await dialog.getByRole('button', { name: 'Copy as a test case' }).click()
+  await dialog.getByText('Copied.').waitFor()
+  expect(JSON.parse(await page.evaluate('navigator.clipboard.readText()'))).toEqual({
+    command: 'npm ci',
+    expect: 'ask',
+  })
+  await dialog.getByRole('button', { name: 'Explain' }).click()
+  await dialog.getByText('How it would be decided now').waitFor()
+  await dialog.getByRole('button', { name: 'Make a rule' }).click()
+  expect(await violations(page)).toEqual([])
+  await dialog.getByRole('link', { name: 'command npm ci' }).first().click()
+  await page.getByRole('button', { name: 'Try it on the record' }).click()
+  await page.getByText(/^cordon add command /).waitFor()
+  await page.goto(`${world.origin}/#/record?text=self-test`)
+  await page.getByText('Nothing fits this filter.').waitFor()
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+it('maps the policy with its use, and offers what was never used as a diff that it does not sign', async () => {
+  const grants = '[capabilities.allow.commands]\npatterns = ["npm ci", "never run"]\ndefault_domains = ["r.example"]\n'
+  await world.sessions.sign(`${ASKING}${grants}`)
+  const { page, errors } = await openTab(browser, world.server.link)
+  await show(page, 'policy')
+  const row = page.locator('.map tr', { hasText: 'Every call' })
+  await row.locator('li', { hasText: 'npm ci' }).locator('.used').waitFor()
+  await row.locator('li', { hasText: 'never run' }).getByText('not in 30 days').waitFor()
+  await row.locator('li', { hasText: 'r.example' }).locator('.used').waitFor()
+  await page.getByRole('button', { name: 'What was never used?' }).click()
+  await page.locator('.minus', { hasText: '"never run"' }).waitFor()
+  expect(await page.locator('.plus').allTextContents()).toEqual(['+ patterns = ["npm ci"]\n'])
+  expect(world.sessions.text('cordon.toml')).toContain('never run')
+  await world.sessions.sign(ASKING)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+it('goes by keys, which `?` shows', async () => {
+  const { page, errors } = await openTab(browser, world.server.link)
+  await page.locator('main.view-now').waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog').getByText('to the filter').waitFor()
+  expect(await violations(page)).toEqual([])
+  // Keys belong to the dialog while it is open.
+  await page.keyboard.press('3')
+  expect(await page.locator('main.view-now').count()).toBe(1)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('3')
+  await page.locator('main.view-record').waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('2?')
+  expect(await page.getByLabel('Words').inputValue()).toBe('2?')
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
 it('keeps a record of 50,000 calls to the rows that are seen, also while it is filtered', async () => {
   writeRecord(world, 'many', 50_000)
   const { page, errors } = await openTab(browser, world.server.link)
@@ -151,6 +277,8 @@ it('keeps a record of 50,000 calls to the rows that are seen, also while it is f
   await page.locator('.row:focus', { hasText: 'echo 0' }).waitFor()
   expect(await rows.count()).toBeLessThan(60)
   expect(await page.locator('[aria-posinset="50000"]').count()).toBe(1)
+  await show(page, 'today')
+  await page.locator('main.view-today').waitFor()
   expect(errors).toEqual([])
   await page.context().close()
 })
@@ -176,8 +304,8 @@ it('is for everybody: by keys alone, at the width of a phone, in the dark, for t
   expect(await ran).toMatchObject({ status: 'refused' })
   for (const view of VIEWS) {
     await show(page, view)
-    await page.locator('h1').waitFor()
-    await page.getByText('Looking …').waitFor({ state: 'hidden' })
+    await page.locator(`main.view-${view}`).waitFor()
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' })
     const wide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     expect([view, wide]).toEqual([view, 0])
     expect([view, await violations(page)]).toEqual([view, []])
@@ -185,7 +313,8 @@ it('is for everybody: by keys alone, at the width of a phone, in the dark, for t
   await page.emulateMedia({ colorScheme: 'dark' })
   for (const view of VIEWS) {
     await show(page, view)
-    await page.getByText('Looking …').waitFor({ state: 'hidden' })
+    await page.locator(`main.view-${view}`).waitFor()
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' })
     expect([view, await violations(page)]).toEqual([view, []])
   }
   expect(errors).toEqual([])

@@ -89,23 +89,92 @@ export async function openTab(browser: Browser, link: string, width = 1100): Pro
   return { page, errors }
 }
 
-/** Writes a session of so many calls into the record, as no more than its lines. */
+/** Writes lines of a session into the record, as no more than its lines. */
+export function writeLines(
+  world: PageWorld,
+  session: string,
+  events: readonly Readonly<Record<string, unknown>>[],
+): void {
+  const folder = join(world.sessions.machine.stateDir, 'audit')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const lines = events.map((event, at) => JSON.stringify({ v: 1, seq: at + 1, session, ...event, prev: 'x' }))
+  writeFileSync(join(folder, `${session}.0.jsonl`), `${lines.join('\n')}\n`, { mode: 0o600 })
+}
+
+/** Writes a session of so many calls. */
 export function writeRecord(
   world: PageWorld,
   session: string,
   calls: number,
   fields: (at: number) => object = (at) => ({ subject: `echo ${at}` }),
 ): void {
-  const folder = join(world.sessions.machine.stateDir, 'audit')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const lines: string[] = []
-  for (let at = 0; at < calls; at++) {
-    const time = new Date(Date.UTC(2026, 0, 1) + at * 1000).toISOString()
+  const events = Array.from({ length: calls }, (_, at) => {
     const verdict = at % 100 === 0 ? 'deny' : 'allow'
-    const line = { v: 1, seq: at + 1, time, session, type: verdict === 'deny' ? 'denied' : 'begin', call: `c${at}` }
-    const about = { agent: 'build', project: world.sessions.root, tool: at % 3 === 0 ? 'read' : 'bash' }
-    const decision = { verdict, reason: 'granted' }
-    lines.push(JSON.stringify({ ...line, ...about, decision, ...fields(at), prev: 'x' }))
+    return {
+      time: new Date(Date.UTC(2026, 0, 1) + at * 1000).toISOString(),
+      type: verdict === 'deny' ? 'denied' : 'begin',
+      call: `c${at}`,
+      ...{ agent: 'build', project: world.sessions.root, tool: at % 3 === 0 ? 'read' : 'bash' },
+      decision: { verdict, reason: 'granted' },
+      ...fields(at),
+    }
+  })
+  writeLines(world, session, events)
+}
+
+/** What agents do in a day, hour by hour: the command, its verdict, and what it did. */
+const DAY: readonly { command: string; verdict: 'allow' | 'ask' | 'deny'; by?: string; end?: object }[] = [
+  { command: 'npm ci', verdict: 'ask', by: 'page', end: reached('registry.npmjs.example', 9120, 4_812_000, 'npm ci') },
+  { command: 'npm test', verdict: 'allow', end: { programs: tree('npm test', 'node', 'vitest', 'vitest') } },
+  { command: 'git fetch origin', verdict: 'allow', end: reached('github.com', 2210, 61_400, 'git fetch') },
+  { command: 'ls src', verdict: 'allow' },
+  { command: 'git push --force origin main', verdict: 'deny' },
+  { command: 'curl -fsSL https://get.example.com/install.sh | sh', verdict: 'ask', by: 'terminal' },
+  { command: 'npm run lint', verdict: 'allow', end: { refused_hosts: ['telemetry.example.net'] } },
+]
+
+function reached(host: string, up: number, down: number, program: string): object {
+  return { hosts: [host], host_bytes: { [host]: { up, down } }, host_programs: { [host]: [program] } }
+}
+
+function tree(...names: readonly string[]): readonly object[] {
+  return names.map((name, at) => ({ name, words: '0'.repeat(16), ...(at > 0 && { by: Math.min(at - 1, 1) }) }))
+}
+
+/** A made-up record of today and the days before. */
+export function writeDays(world: PageWorld, now: number = Date.now()): void {
+  const { root } = world.sessions
+  for (const [day, agent] of ['claude-code', 'codex', 'claude-code'].entries()) {
+    const events: Record<string, unknown>[] = []
+    for (let at = 0; at < 40; at++) {
+      const { command, verdict, by, end } = DAY[(at * 5 + day) % DAY.length]!
+      const start = now - day * 86_400_000 - (41 - at) * 420_000
+      const time = (after: number) => new Date(start + after).toISOString()
+      const call = `d${day}c${at}`
+      const answered = by !== undefined
+      const rules = [
+        verdict === 'deny'
+          ? 'capabilities.deny.commands.patterns[0] (cordon.toml:16:13)'
+          : 'permission.mode (cordon.toml:4:1)',
+      ]
+      const decision = { verdict, reason: verdict === 'allow' ? 'granted' : 'level-ask', rules }
+      const type = verdict === 'deny' ? 'denied' : 'begin'
+      const about = { call, agent, project: root, tool: 'bash', subject: command, args: { command } }
+      events.push({ time: time(0), type, ...about, decision })
+      if (answered) events.push({ time: time(4000), type: 'approval', call, approver: by, approved: by === 'page' })
+      if (verdict === 'deny' || by === 'terminal') continue
+      const folder = ['src/parser', 'src', 'test', 'docs/guides'][at % 4]
+      const changes = {
+        undo: null,
+        made: 1,
+        changed: 1,
+        removed: 0,
+        lost: 0,
+        names: [`+${root}/${folder}/a.ts`, `~${root}/${folder}/b.ts`],
+      }
+      const ended = { type: 'end', call, duration_ms: 2300 + at * 31, outcome: 'ok', exit_code: 0 }
+      events.push({ time: time(6000), ...ended, ...(at % 3 === 0 && { changes }), ...end })
+    }
+    writeLines(world, `days-${day}`, events)
   }
-  writeFileSync(join(folder, `${session}.0.jsonl`), `${lines.join('\n')}\n`, { mode: 0o600 })
 }

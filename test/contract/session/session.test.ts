@@ -443,6 +443,7 @@ async function brokenLog(layout: SessionWorld): Promise<Session> {
       guarded: () => openGuardedFiles(),
       tools: builtInTools,
       customTools: () => [],
+      surface: null,
       refresh: async () => {},
       openRunner: () => ({ run: full, close: async () => {} }) as never,
       spillDirectory: join(layout.machine.cacheDir, 'spill'),

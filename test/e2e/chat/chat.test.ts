@@ -402,13 +402,17 @@ it('--ui serves the page as long as the chat lives', async () => {
   await expect(fetch(link)).rejects.toThrow()
 })
 
-it('tools of MCP servers have levels like every other: /perm, the same prompt, /perms', async () => {
+it('tools of MCP servers have levels like every other, and what they name is held to denials: /perm, /perms', async () => {
   const at = await open(
-    (_, index) => (index % 2 === 0 ? { calls: [call('mcp__sums__add', { a: 2, b: 3 })] } : { text: `turn ${index}.` }),
+    (_, index) => {
+      const path = index === 4 ? { path: 'private/x' } : {}
+      return index % 2 === 0 ? { calls: [call('mcp__sums__add', { a: 2, b: 3, ...path })] } : { text: `turn ${index}.` }
+    },
     {
       files: {
         'server.py': SUMS_SERVER,
-        'cordon.toml': 'schema_version = 1\n[mcp_servers.sums]\ncommand = "/usr/bin/python3 server.py"\n',
+        'cordon.toml':
+          'schema_version = 1\n[mcp_servers.sums]\ncommand = "/usr/bin/python3 server.py"\n[capabilities.deny.read]\npaths = ["private/**"]\n',
       },
     },
   )
@@ -427,11 +431,14 @@ it('tools of MCP servers have levels like every other: /perm, the same prompt, /
   await chat.send('add again')
   await chat.until(/turn 3\./)
   await chat.ready()
+  await chat.send('add what is denied')
+  await chat.until(/denied: [\s\S]*private\/x[\s\S]*turn 5\./)
+  await chat.ready()
   await chat.send('/perm mcp__sums__add deny')
   await chat.until(/mcp__sums__add: deny/)
   await chat.ready()
   await chat.send('add once more')
-  await chat.until(/● mcp__sums__add[^\n]*\n\s+denied: [\s\S]*turn 5\./)
+  await chat.until(/● mcp__sums__add[^\n]*\n\s+denied: [\s\S]*turn 7\./)
   expect(at.auditLines().filter((line) => line.type === 'approval' && line.approver !== 'elicitation')).toHaveLength(1)
   await chat.ready()
   await chat.send('/perms')

@@ -1,10 +1,16 @@
 /** F: files. */
 
 import { expect } from 'vitest'
-import { bash, no, type PromiseRow, read, type Try, write } from '../promise.ts'
+import { bash, by, no, type PromiseRow, read, type Try, write } from '../promise.ts'
 import { GATEWAY, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow' } } }
+const of = (tool: string, input: Try['input'], expected: Partial<Try> = {}): Try => ({ tool, input, ...expected })
+const NO_SERVERS = no('It brings no servers of others along.')
+const CHAT_SERVERS = by(
+  'test/e2e/chat/chat.test.ts',
+  'tools of MCP servers have levels like every other, and what they name is held to denials: /perm, /perms',
+)
 const glob = (pattern: string, expected: Partial<Try>): Try => ({ tool: 'glob', input: { pattern }, ...expected })
 
 export const FILE_ROWS: readonly PromiseRow[] = [
@@ -39,6 +45,50 @@ export const FILE_ROWS: readonly PromiseRow[] = [
       bash('cat private/x', { is: 'deny', hides: /closed/ }),
       write('src/n', { is: 'allow', leaves: { 'src/n': 'new\n' } }),
       write('other', { is: 'ask', leaves: { other: null } }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F2',
+    promise: 'A copy reads its source and writes its destination; a move writes both.',
+    shown: ['src/tools/tools.test.ts'],
+    files: { 'private/x': 'closed\n', 'src/a': 'a\n', 'kept/b': 'b\n' },
+    manifest: { capabilities: { deny: { read: { paths: ['private/**'] }, write: { paths: ['kept/**'] } } } },
+    tries: [
+      of('copy', { source: 'private/x', destination: 'y' }, { is: 'deny', leaves: { y: null } }),
+      of('copy', { source: 'src/a', destination: 'kept/a' }, { is: 'deny', leaves: { 'kept/a': null } }),
+      of('move', { source: 'kept/b', destination: 'b' }, { is: 'deny', leaves: { b: null } }),
+    ],
+    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: GATEWAY },
+  },
+  {
+    id: 'F2',
+    promise: 'What a tool of an MCP server names is held to written denials, whatever its level.',
+    shown: ['src/policy/mcp-rules.test.ts'],
+    files: { 'private/x': 'closed\n', 'src/a': 'a\n' },
+    manifest: {
+      permission: { tools: { mcp__s__open: 'allow' } },
+      capabilities: { deny: { read: { paths: ['private/**'] } } },
+    },
+    tries: [
+      of('mcp__s__open', { path: 'private/x' }, { is: 'deny' }),
+      of('mcp__s__open', { files: ['src/a', 'src/../private/x'] }, { is: 'deny' }),
+      of('mcp__s__open', { at: { uri: 'file://$P/private/x' } }, { is: 'deny' }),
+      of('mcp__s__open', { path: '.git/hooks/pre-commit' }, { is: 'deny' }),
+      of('mcp__s__open', { path: 'src/a', text: 'see private/x' }, { is: 'allow' }),
+    ],
+    on: { session: NO_SERVERS, run: NO_TOOLS, mcp: NO_SERVERS, chat: CHAT_SERVERS, acp: CHAT_SERVERS },
+  },
+  {
+    id: 'F3',
+    promise: 'A discovery brief names what may be written.',
+    shown: ['test/contract/session/session-policy.test.ts'],
+    files: { 'brief.json': '{"in_scope_files":["src/a"]}', 'src/a': 'a\n', 'src/b': 'b\n' },
+    manifest: { ...RUNS, files: { discovery_brief: 'brief.json' } },
+    tries: [
+      write('src/a', { is: 'allow', leaves: { 'src/a': 'new\n' } }),
+      write('src/b', { is: 'deny', leaves: { 'src/b': 'b\n' } }),
+      bash('rm src/b', { is: 'deny', leaves: { 'src/b': 'b\n' } }),
     ],
     on: { gateway: GATEWAY },
   },
@@ -170,6 +220,8 @@ export const FILE_ROWS: readonly PromiseRow[] = [
       write('cordon.toml', { is: 'deny' }),
       bash('echo x > .git/hooks/pre-commit', { is: 'deny', typed: 'allow', leaves: { '.git/hooks/pre-commit': null } }),
       bash('./work.sh', { leaves: { '.git/hooks/pre-commit': null } }),
+      write('.vscode/tasks.json', { is: 'deny', leaves: { '.vscode/tasks.json': null } }),
+      write('$H/.bashrc', { is: 'deny', leaves: { '$H/.bashrc': null } }),
     ],
     on: { gateway: GATEWAY },
   },

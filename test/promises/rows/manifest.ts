@@ -2,10 +2,14 @@
 
 import { expect } from 'vitest'
 import { bash, fetchOf, no, own, type PromiseRow, remote } from '../promise.ts'
-import { LEVELS_ONLY, NO_WEB_TOOL } from './reasons.ts'
+import { NO_OWN_TOOLS, NO_WEB_TOOL } from './reasons.ts'
 
 const WRITTEN_BEFORE = no('The manifest is written before a surface starts.')
-const AS_WRITTEN = no('It judges a manifest that is not signed as it is written, and says so: nothing runs on it.')
+/** It judges a manifest that is not signed as it is written, and says so: nothing runs on it. */
+const AS_WRITTEN = own(async (place) => {
+  const { err } = await place.cordon(['check', '--', 'true'])
+  expect(err).toMatch(/not signed as it is now, so it has no effect yet/)
+})
 
 export const MANIFEST_ROWS: readonly PromiseRow[] = [
   {
@@ -37,6 +41,13 @@ export const MANIFEST_ROWS: readonly PromiseRow[] = [
     refuses: /a\.example\.com|does not load/,
   },
   {
+    id: 'M1',
+    promise: 'A layer of the user that does not load stops everything too.',
+    shown: ['src/manifest/load.test.ts'],
+    files: { '$H/.config/cordon/cordon.toml': 'schema_version = 1\n[permission.tools]\nbash = "alow"\n' },
+    refuses: /alow/,
+  },
+  {
     id: 'M2',
     promise:
       'Layers from built-in to command line. A deny of any layer applies, and a project only tightens what the user set.',
@@ -50,6 +61,28 @@ export const MANIFEST_ROWS: readonly PromiseRow[] = [
     on: { gateway: { tries: [remote('drop', { is: 'deny' })] } },
   },
   {
+    id: 'M2',
+    promise: 'What the user set in [security] and [http] a project cannot loosen.',
+    shown: ['src/manifest/layers.test.ts'],
+    files: {
+      '$H/.config/cordon/cordon.toml':
+        'schema_version = 1\n[security]\npipes = false\nredirects = "none"\ndeny_domains = ["a.example.com"]\n[http]\nallowed_hosts = ["example.org"]\n',
+    },
+    manifest: {
+      permission: { tools: { bash: 'allow', mcp__s__get: 'allow' } },
+      security: { pipes: true, redirects: 'all' },
+      http: { allowed_hosts: ['example.org', 'example.com'] },
+    },
+    tries: [
+      bash('echo a | cat', { is: 'deny' }),
+      bash('echo a 2>&1', { is: 'deny' }),
+      fetchOf('https://example.com/', { is: 'deny' }),
+    ],
+    on: {
+      gateway: { tries: [remote('get', { is: 'allow' }), remote('get', { is: 'deny' }, 'http://a.example.com/')] },
+    },
+  },
+  {
     id: 'M3',
     promise:
       'A manifest takes effect after a person has signed what it grants. An unsigned or changed one is not used at all. Without a manifest a hook runs commands in the sandbox in contained mode, and asks stay with the agent.',
@@ -61,7 +94,7 @@ export const MANIFEST_ROWS: readonly PromiseRow[] = [
     ],
     files: { 'cordon.toml': 'schema_version = 1\n[permission.tools]\nbash = "allow"\n' },
     refuses: /sign/,
-    on: { check: AS_WRITTEN, page: AS_WRITTEN },
+    on: { check: AS_WRITTEN, page: no('It shows what a manifest would decide, signed or not: nothing runs on it.') },
   },
   {
     id: 'M4',
@@ -95,6 +128,18 @@ export const MANIFEST_ROWS: readonly PromiseRow[] = [
     shown: ['src/manifest/compile.test.ts'],
     manifest: { http: { allowed_hosts: ['$' + '{CORDON_NOBODY_SET_THIS}'] } },
     tries: [fetchOf('https://example.com/', { is: 'deny' })],
-    on: { run: NO_WEB_TOOL, gateway: LEVELS_ONLY },
+    on: { run: NO_WEB_TOOL, gateway: NO_OWN_TOOLS },
+  },
+  {
+    id: 'M6',
+    promise: 'So do those of denied hosts.',
+    shown: ['src/manifest/compile.test.ts'],
+    env: { CORDON_SOME_HOST: 'bad.example.com' },
+    manifest: {
+      permission: { tools: { bash: 'allow', mcp__s__get: 'allow' } },
+      security: { deny_domains: ['$' + '{CORDON_SOME_HOST}', '$' + '{CORDON_NOBODY_SET_THIS}'] },
+    },
+    tries: [bash('curl http://bad.example.com/', { is: 'deny' }), fetchOf('http://bad.example.com/', { is: 'deny' })],
+    on: { gateway: { tries: [remote('get', { is: 'deny' }, 'http://bad.example.com/')] } },
   },
 ]

@@ -2,8 +2,8 @@
 
 import { expect } from 'vitest'
 import { REAL } from '../place.ts'
-import { bash, fetchOf, no, type PromiseRow, SURFACES } from '../promise.ts'
-import { COMMANDS_RUN, GATEWAY, LEVELS_ONLY, NO_WEB_TOOL } from './reasons.ts'
+import { bash, fetchOf, no, type PromiseRow, remote, SURFACES } from '../promise.ts'
+import { COMMANDS_RUN, GATEWAY, NO_OWN_TOOLS, NO_WEB_TOOL } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow' } } }
 const GET = '#!/bin/sh\ncurl -sS -m 5 -H "Authorization: Bearer $TOKEN" http://127.0.0.1:$1/ 2>&1\n'
@@ -29,6 +29,28 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
     on: COMMANDS_RUN,
   },
   {
+    id: 'N1',
+    promise: 'Hosts for every granted command, unless its grant has its own.',
+    shown: ['test/contract/keys/keys.test.ts'],
+    files: { 'get.sh': GET, 'other.sh': GET },
+    served: 'pages',
+    manifest: {
+      capabilities: {
+        allow: {
+          commands: {
+            default_domains: ['127.0.0.1:$PORT'],
+            patterns: [
+              './get.sh:*',
+              { command: './other.sh:*', domains: ['example.com'], inherit_default_domains: false },
+            ],
+          },
+        },
+      },
+    },
+    tries: [bash('./get.sh $PORT', { says: /answered/ }), bash('./other.sh $PORT', { hides: /answered/ })],
+    on: COMMANDS_RUN,
+  },
+  {
     id: 'N2',
     promise:
       'Hosts are literal, or a wildcard of a registrable domain or of a name below it. Denied hosts are denied on every surface.',
@@ -41,12 +63,36 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
     promise: 'A denied host is denied whatever grants it.',
     shown: ['test/cases/hosts.test.ts'],
     manifest: {
-      ...RUNS,
+      permission: { tools: { bash: 'allow', mcp__s__get: 'allow' } },
       security: { deny_domains: ['bad.example.com'] },
       http: { allowed_hosts: ['*.example.com'] },
     },
     tries: [fetchOf('https://bad.example.com/', { is: 'deny' }), bash('curl https://bad.example.com/', { is: 'deny' })],
-    on: { gateway: LEVELS_ONLY },
+    on: {
+      gateway: {
+        tries: [
+          remote('get', { is: 'deny' }, 'https://bad.example.com/x'),
+          remote('get', { is: 'allow' }, 'https://example.com/'),
+        ],
+      },
+    },
+  },
+  {
+    id: 'N2',
+    promise: 'Hosts that are denied to commands are open to the web tools.',
+    shown: ['test/cases/hosts.test.ts'],
+    files: { 'get.sh': GET },
+    served: 'pages',
+    manifest: {
+      ...RUNS,
+      http: { allow_private_hosts: true, allowed_hosts: ['127.0.0.1:$PORT'] },
+      capabilities: { deny: { commands: { domains: ['127.0.0.1'] } } },
+    },
+    tries: [
+      bash('./get.sh $PORT', { hides: /answered/ }),
+      fetchOf('http://127.0.0.1:$PORT/', { is: 'allow', says: /answered|^$/ }),
+    ],
+    on: { gateway: NO_OWN_TOOLS },
   },
   {
     id: 'N3',
@@ -58,7 +104,7 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
       fetchOf('http://169.254.169.254/latest/', { is: 'deny' }),
       fetchOf('http://[::ffff:10.0.0.1]/', { is: 'deny' }),
     ],
-    on: { run: NO_WEB_TOOL, gateway: LEVELS_ONLY },
+    on: { run: NO_WEB_TOOL, gateway: NO_OWN_TOOLS },
   },
   {
     id: 'N3',
@@ -70,7 +116,7 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
       fetchOf('http://10.0.0.1/', { is: 'deny' }),
       fetchOf('http://169.254.169.254/', { is: 'deny' }),
     ],
-    on: { run: NO_WEB_TOOL, gateway: LEVELS_ONLY },
+    on: { run: NO_WEB_TOOL, gateway: NO_OWN_TOOLS },
   },
   {
     id: 'N4',
@@ -104,7 +150,7 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
     shown: ['test/cases/hosts-batch.test.ts', 'test/attacks/network/names.test.ts'],
     manifest: { http: { allowed_hosts: ['example.org'] } },
     tries: [fetchOf('https://example.com/', { is: 'deny' })],
-    on: { run: NO_WEB_TOOL, gateway: LEVELS_ONLY },
+    on: { run: NO_WEB_TOOL, gateway: NO_OWN_TOOLS },
   },
   {
     id: 'N7',

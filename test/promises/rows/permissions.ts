@@ -3,8 +3,8 @@
 import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
 import { openAcp } from '../agents.ts'
-import { bash, by, type Cell, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
-import { GATEWAY, LEVELS_ONLY, NO_MODEL, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
+import { bash, by, type Cell, fetchOf, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
+import { GATEWAY, NO_MODEL, NO_OWN_TOOLS, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
 
 const HIDDEN_MODEL = by(
   'test/contract/keys/own-keys.test.ts',
@@ -19,7 +19,14 @@ const grant = (id: string, value: string, expires: number | null) => ({
 })
 const GRANTS = JSON.stringify({
   version: 1,
-  grants: [grant('gmakex', 'make x:*', 4e12), grant('gmakeold', 'make old:*', 2)],
+  grants: [
+    grant('gmakex', 'make x:*', 4e12),
+    grant('gmakeold', 'make old:*', 2),
+    { ...grant('gecho', 'mcp__s__echo', 4e12), kind: 'tool' },
+    { ...grant('gold', 'mcp__s__old', 2), kind: 'tool' },
+    { ...grant('gdrop', 'mcp__s__drop', 4e12), kind: 'tool' },
+    { id: 'unreadable', project: 5 },
+  ],
 })
 const CLIENT = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '0' } }
 
@@ -56,6 +63,64 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
         tries: [remote('drop', { is: 'deny' }), remote('list', { is: 'allow' }), remote('other', { is: 'ask' })],
       },
     },
+  },
+  {
+    id: 'P0',
+    promise: 'A grant with `prompt` asks, and an answer opens what it was about, outside the roots too.',
+    shown: ['test/cases/p0.test.ts'],
+    files: { 'src/a': 'a\n', '$H/x.txt': 'beyond\n' },
+    manifest: {
+      permission: { mode: 'contained' },
+      security: { outside_roots: 'ask' },
+      capabilities: {
+        allow: {
+          commands: { patterns: [{ command: 'touch a:*', prompt: true }] },
+          write: { paths: [{ path: 'src/**', prompt: true }] },
+        },
+      },
+    },
+    tries: [
+      bash('touch a', { is: 'ask', leaves: { a: null } }),
+      write('src/b', { is: 'ask', leaves: { 'src/b': null } }),
+      write('src/b', { is: 'ask', answer: 'once', leaves: { 'src/b': 'new\n' } }),
+      bash('cat $H/x.txt', { is: 'ask', hides: /beyond/ }),
+      bash('cat $H/x.txt', { is: 'ask', answer: 'once', says: /beyond/ }),
+      write('$H/n.txt', { is: 'ask', answer: 'once', leaves: { '$H/n.txt': 'new\n' } }),
+    ],
+    on: { run: TYPED, gateway: { tries: [remote('echo', { is: 'ask', answer: 'once', says: /answered/ })] } },
+  },
+  {
+    id: 'P0',
+    promise: 'With `interactive = false` every ask is a refusal.',
+    shown: ['test/cases/p0.test.ts'],
+    manifest: { permission: { interactive: false } },
+    tries: [bash('touch x', { is: 'refused', leaves: { x: null } })],
+    on: {
+      run: TYPED,
+      check: { tries: [bash('touch x', { is: 'ask' })] },
+      page: { tries: [bash('touch x', { is: 'ask' })] },
+      hook: { tries: [bash('touch x', { is: 'deny' })] },
+      gateway: { tries: [remote('echo', { is: 'refused' })] },
+    },
+  },
+  {
+    id: 'P1',
+    promise: 'A level of deny closes any tool, and one of ask asks.',
+    shown: ['src/policy/evaluate/evaluate.test.ts'],
+    files: { 'a.txt': 'here\n' },
+    manifest: {
+      permission: {
+        tools: { read: 'deny', write: 'deny', glob: 'deny', bash: 'deny', webfetch: 'ask', mcp__s__echo: 'deny' },
+      },
+    },
+    tries: [
+      read('a.txt', { is: 'deny', hides: /here/ }),
+      write('b.txt', { is: 'deny', leaves: { 'b.txt': null } }),
+      fetchOf('https://example.com/', { is: 'ask' }),
+      { tool: 'glob', input: { pattern: '*' }, is: 'deny', hides: /a\.txt/ },
+      bash('true', { is: 'deny' }),
+    ],
+    on: { gateway: { tries: [remote('echo', { is: 'deny' })] } },
   },
   {
     id: 'P1',
@@ -107,7 +172,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       bash('make x', { is: 'ask', typed: 'allow' }),
       write('b.txt', { is: 'allow', leaves: { 'b.txt': 'new\n' } }),
     ],
-    on: { gateway: LEVELS_ONLY },
+    on: { gateway: { tries: [remote('echo', { is: 'ask' })] } },
   },
   {
     id: 'P2',
@@ -116,6 +181,18 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     manifest: { permission: { mode: 'auto' }, capabilities: { deny: { commands: { patterns: ['git push:*'] } } } },
     tries: [bash('make other', { is: 'allow' }), bash('git push', { is: 'deny' })],
     on: { gateway: { tries: [remote('echo', { is: 'allow' })] } },
+  },
+  {
+    id: 'P2',
+    promise: 'Observe mode of the user asks nothing, and denials apply.',
+    shown: ['src/manifest/layers.test.ts'],
+    files: { '$H/.config/cordon/cordon.toml': 'schema_version = 1\n[permission]\nmode = "observe"\n' },
+    manifest: {
+      permission: { tools: { mcp__s__drop: 'deny' } },
+      capabilities: { deny: { commands: { patterns: ['whoami'] } } },
+    },
+    tries: [bash('git push origin x', { is: 'allow' }), bash('whoami', { is: 'deny' })],
+    on: { gateway: { tries: [remote('echo', { is: 'allow' }), remote('drop', { is: 'deny' })] } },
   },
   {
     id: 'P3',
@@ -159,7 +236,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       gateway: no('A client cannot change its own levels: they come from the manifest.'),
       chat: by(
         'test/e2e/chat/chat.test.ts',
-        'tools of MCP servers have levels like every other: /perm, the same prompt, /perms',
+        'tools of MCP servers have levels like every other, and what they name is held to denials: /perm, /perms',
       ),
       acp: by(
         'test/e2e/chat/acp.test.ts',
@@ -215,7 +292,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       { tool: 'hello', input: {}, is: 'ask', hides: /hello from/ },
       { tool: 'hello', input: {}, is: 'ask', answer: 'once', says: /hello from/ },
     ],
-    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: LEVELS_ONLY },
+    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: NO_OWN_TOOLS },
   },
   {
     id: 'P6',
@@ -254,7 +331,10 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     promise: 'Saved grants are listed, expire, can be revoked, and never beat a denial.',
     shown: ['src/approval/saved-grants.test.ts'],
     files: { [GRANTS_FILE]: GRANTS },
-    manifest: { capabilities: { deny: { commands: { patterns: ['make x evil'] } } } },
+    manifest: {
+      permission: { tools: { mcp__s__drop: 'deny' } },
+      capabilities: { deny: { commands: { patterns: ['make x evil'] } } },
+    },
     tries: [
       bash('make x', { is: 'allow' }),
       bash('make x evil', { is: 'deny' }),
@@ -268,7 +348,11 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
         },
       }),
     ],
-    on: { gateway: LEVELS_ONLY },
+    on: {
+      gateway: {
+        tries: [remote('echo', { is: 'allow' }), remote('old', { is: 'ask' }), remote('drop', { is: 'deny' })],
+      },
+    },
   },
   {
     id: 'P7',
@@ -306,6 +390,40 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     on: { check: ONE_CALL, page: ONE_CALL, gateway: GATEWAY },
   },
   {
+    id: 'P8',
+    promise: 'The breaker turns every call away, and so does a limit of calls a minute.',
+    shown: ['test/contract/session/promises.test.ts', 'test/contract/hooks/memory.test.ts'],
+    manifest: {
+      permission: { tools: { bash: 'allow', mcp__s__drop: 'deny', mcp__s__echo: 'allow' } },
+      rings: { breaker: { failures: 2, cooldown: 600 }, 2: { calls_per_minute: 4 } },
+      capabilities: { deny: { commands: { patterns: ['whoami'] } } },
+    },
+    tries: [
+      ...Array.from({ length: 4 }, () => bash('true', { is: 'allow' })),
+      bash('true', { is: 'deny', says: /minute/ }),
+      bash('whoami', { is: 'deny' }),
+    ],
+    on: {
+      run: no('Both are about an agent; each typed command is a session of its own.'),
+      check: ONE_CALL,
+      page: ONE_CALL,
+      gateway: {
+        tries: [
+          remote('drop', { is: 'deny' }),
+          remote('drop', { is: 'deny' }),
+          remote('echo', { is: 'deny', says: /in a row/ }),
+        ],
+      },
+      session: {
+        tries: [
+          bash('whoami', { is: 'deny' }),
+          bash('whoami', { is: 'deny' }),
+          bash('true', { is: 'deny', says: /in a row/ }),
+        ],
+      },
+    },
+  },
+  {
     id: 'P9',
     promise: 'The names of model and provider can be hidden from the model.',
     shown: ['test/contract/keys/own-keys.test.ts'],
@@ -333,7 +451,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       bash('git push origin main', { is: 'ask', typed: 'allow' }),
       write('w.txt', { is: 'allow', leaves: { 'w.txt': 'new\n' } }),
     ],
-    on: { gateway: LEVELS_ONLY },
+    on: { gateway: { tries: [remote('echo', { is: 'ask' })] } },
   },
   {
     id: 'P11',

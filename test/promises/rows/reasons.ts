@@ -3,7 +3,9 @@
 import { type Cell, no, type SurfaceName } from '../promise.ts'
 
 export const GATEWAY: Cell = no('It passes on calls of other servers, and has no commands and files.')
-export const LEVELS_ONLY: Cell = no('Of a tool of another server only the name and its level are known.')
+export const NO_OWN_TOOLS: Cell = no(
+  'Its tools are those of other servers: Cordon’s own file, web and custom tools are not behind it.',
+)
 export const RUNS_NOTHING: Cell = no('It decides and runs nothing.')
 export const TYPED: Cell = no('What a person types is theirs: levels, modes and questions are about agents.')
 export const NO_WEB_TOOL: Cell = no('It is about the web tools; a typed command has the hosts of commands.')

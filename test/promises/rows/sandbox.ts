@@ -62,6 +62,36 @@ export const SANDBOX_ROWS: readonly PromiseRow[] = [
     on: WITHOUT_COMMANDS,
   },
   {
+    id: 'O3',
+    promise: 'The baseline `permissive` shows the home, without its secrets and read-only.',
+    shown: ['src/sandbox/plan.test.ts'],
+    files: {
+      '$H/note.txt': 'note\n',
+      '$H/.ssh/id_rsa': 'KEY\n',
+      'p.sh': '#!/bin/sh\ncat "$HOME/note.txt" "$HOME/.ssh/id_rsa"; echo x > "$HOME/note.txt"\n',
+    },
+    manifest: { ...RUNS, sandbox: { os: { command_fs: 'permissive' } } },
+    tries: [bash('./p.sh', { says: /note/, hides: /KEY/, leaves: { '$H/note.txt': 'note\n' } })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
+    id: 'O4',
+    promise: 'Names of secrets at any depth, in folders of packages too, and folders that hold credentials.',
+    shown: ['src/sandbox/secrets/masks.test.ts'],
+    files: {
+      'a/b/c/d/e/f/g/.env.local': 'SEC1\n',
+      'node_modules/x/server.key': 'SEC2\n',
+      x_rsa: 'SEC3\n',
+      'main.tfstate': 'SEC4\n',
+      '.kube/config': 'SEC5\n',
+      'show.sh':
+        '#!/bin/sh\nls -R; cat a/b/c/d/e/f/g/.env.local node_modules/x/server.key x_rsa main.tfstate .kube/config\n',
+    },
+    manifest: RUNS,
+    tries: [bash('./show.sh', { says: /x_rsa/, hides: /SEC\d/ })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
     id: 'O4',
     promise: 'A grant that names a secret opens it; every extension that is denied for reading is hidden too.',
     shown: ['src/sandbox/secrets/masks.test.ts'],

@@ -45,6 +45,21 @@ export const SHELL_ROWS: readonly PromiseRow[] = [
     ],
     on: { gateway: GATEWAY },
   },
+  {
+    id: 'S2',
+    promise: 'Variables, `;;`, every redirect and the harmless builtins can be disabled too.',
+    shown: ['test/cases/shell.test.ts'],
+    manifest: {
+      ...RUNS,
+      security: { parameter_expansion: false, case_terminator: false, redirects: 'none', implicit_coordinators: false },
+    },
+    tries: [
+      bash(`echo \${HOME}`, { is: 'deny' }),
+      bash('case x in x) true;; esac', { is: 'deny' }),
+      bash('echo a >/dev/null 2>&1', { is: 'deny' }),
+    ],
+    on: { gateway: GATEWAY },
+  },
   ...['sudo:*', 'doas:*', 'python3:*', 'uv run:*'].map(
     (pattern): PromiseRow => ({
       id: 'S2',
@@ -79,6 +94,30 @@ export const SHELL_ROWS: readonly PromiseRow[] = [
     on: { gateway: GATEWAY },
   },
   {
+    id: 'S3',
+    promise: 'The most literal grant wins, and brings its own variables and paths along.',
+    shown: ['src/policy/evaluate/command-match.test.ts', 'test/contract/keys/keys.test.ts'],
+    env: { MY_VARIABLE: 'seen' },
+    files: {
+      'p.sh': '#!/bin/sh\necho "var=[$MY_VARIABLE]"; cat "$HOME/data/x"; echo w > "$HOME/data/y"\n',
+      '$H/data/x': 'the data\n',
+    },
+    manifest: {
+      capabilities: {
+        allow: {
+          commands: {
+            patterns: ['./p.sh:*', { command: './p.sh show', env_vars: ['MY_VARIABLE'], paths: ['~/data/**'] }],
+          },
+        },
+      },
+    },
+    tries: [
+      bash('./p.sh other', { is: 'allow', says: /var=\[\]/, hides: /the data/, leaves: { '$H/data/y': null } }),
+      bash('./p.sh show', { is: 'allow', says: /var=\[seen\]\nthe data/, leaves: { '$H/data/y': 'w\n' } }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
     id: 'S4',
     promise: 'The command inside a wrapper is judged. sudo and doas are denied, with an alternative.',
     shown: ['src/shell/wrap/wrappers.test.ts', 'src/policy/evaluate/evaluate.test.ts'],
@@ -87,6 +126,8 @@ export const SHELL_ROWS: readonly PromiseRow[] = [
       bash('timeout 5 nice git push', { is: 'deny' }),
       bash("sh -c 'git push'", { is: 'deny' }),
       bash('timeout 5 sudo -n true', { is: 'deny', typed: 'allow' }),
+      bash('echo origin | xargs git push', { is: 'deny' }),
+      bash('find . -exec git push \\;', { is: 'deny' }),
     ],
     on: { gateway: GATEWAY },
   },
@@ -100,6 +141,9 @@ export const SHELL_ROWS: readonly PromiseRow[] = [
       bash('sort a.txt', { is: 'allow' }),
       bash('sort --compress-prog=./x a.txt', { is: 'ask' }),
       bash('LD_PRELOAD=./x.so sort a.txt', { is: 'ask' }),
+      bash('git -c core.pager=./x log', { is: 'ask' }),
+      bash('export PATH=.; sort a.txt', { is: 'ask' }),
+      bash('printf -v PATH .; sort a.txt', { is: 'ask' }),
     ],
     on: { gateway: GATEWAY },
   },

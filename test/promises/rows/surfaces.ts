@@ -4,7 +4,18 @@ import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
 import { openAcp } from '../agents.ts'
-import { bash, by, type Cell, no, own, type PromiseRow, remote, SURFACES, type SurfaceName } from '../promise.ts'
+import {
+  bash,
+  by,
+  type Cell,
+  fetchOf,
+  no,
+  own,
+  type PromiseRow,
+  remote,
+  SURFACES,
+  type SurfaceName,
+} from '../promise.ts'
 
 /** A promise about one surface, or a few. */
 function only(cells: Partial<Record<SurfaceName, Cell>>, why: string): Record<SurfaceName, Cell> {
@@ -131,10 +142,24 @@ export const SURFACE_ROWS: readonly PromiseRow[] = [
       'test/fleet/surfaces.test.ts',
     ],
     organisation:
-      '[permission.tools]\n"mcp__s__drop" = "deny"\n[capabilities.deny.commands]\npatterns = ["whoami:*"]\n',
+      '[security]\ndeny_domains = ["bad.example.com"]\npipes = false\n[permission.tools]\n"mcp__s__drop" = "deny"\n[capabilities.deny.commands]\npatterns = ["whoami:*"]\n',
     manifest: { permission: { mode: 'auto' } },
-    tries: [bash('whoami', { is: 'deny' }), bash('env whoami', { is: 'deny' }), bash('true', { is: 'allow' })],
-    on: { gateway: { tries: [remote('drop', { is: 'deny' }), remote('echo', { is: 'allow' })] } },
+    tries: [
+      bash('whoami', { is: 'deny' }),
+      bash('env whoami', { is: 'deny' }),
+      bash('true', { is: 'allow' }),
+      bash('echo a | cat', { is: 'deny' }),
+      fetchOf('http://bad.example.com/', { is: 'deny' }),
+    ],
+    on: {
+      gateway: {
+        tries: [
+          remote('drop', { is: 'deny' }),
+          remote('echo', { is: 'allow' }),
+          remote('get', { is: 'deny' }, 'http://bad.example.com/'),
+        ],
+      },
+    },
   },
   {
     id: 'X9',

@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest'
 import { bash, by, no, type PromiseRow, SURFACES, type Try } from '../promise.ts'
-import { GATEWAY, LEVELS_ONLY, NO_TOOLS, OWN_TOOLS, RUNS_NOTHING } from './reasons.ts'
+import { GATEWAY, NO_OWN_TOOLS, NO_TOOLS, OWN_TOOLS, RUNS_NOTHING } from './reasons.ts'
 
 const of = (tool: string, input: Try['input'], expected: Partial<Try> = {}): Try => ({ tool, input, ...expected })
 const CORDONS_OWN = { run: NO_TOOLS, hook: OWN_TOOLS, gateway: GATEWAY, check: RUNS_NOTHING, page: RUNS_NOTHING }
@@ -40,7 +40,40 @@ export const TOOL_ROWS: readonly PromiseRow[] = [
     trusted: ['hello'],
     manifest: { permission: { tools: { hello: 'allow' } } },
     tries: [of('hello', {}, { is: 'allow', says: /greetings/, hides: /note of the home/ })],
-    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: LEVELS_ONLY },
+    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: NO_OWN_TOOLS },
+  },
+  {
+    id: 'T2',
+    promise: 'Arguments are checked by their schema. Without the label `network` a tool reaches nothing.',
+    shown: ['src/tools/custom/custom.test.ts'],
+    served: 'pages',
+    files: {
+      '$H/.config/cordon/tools/greet.json': JSON.stringify({
+        ...{ name: 'greet', description: 'x', script: 'greet.sh', labels: ['execute'] },
+        arguments: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      }),
+      '$H/.config/cordon/tools/greet.sh':
+        '#!/bin/sh\ncat; echo x > made.txt; curl -sS -m 3 http://127.0.0.1:$PORT/ 2>&1; true\n',
+    },
+    trusted: ['greet'],
+    manifest: { permission: { tools: { greet: 'allow' } } },
+    tries: [
+      of('greet', { name: 'Ada' }, { is: 'allow', says: /Ada|^$/, hides: /answered/, leaves: { 'made.txt': null } }),
+      of('greet', { name: 5 }, { says: /name/, hides: /answered/ }),
+    ],
+    on: CORDONS_OWN,
+  },
+  {
+    id: 'T2',
+    promise: 'A tool that a project brings along does not run untrusted, in auto mode neither.',
+    shown: ['src/tools/custom/custom.test.ts'],
+    files: {
+      '.cordon/tools/evil.json': JSON.stringify({ name: 'evil', description: 'x', script: 'evil.sh' }),
+      '.cordon/tools/evil.sh': '#!/bin/sh\necho evil ran\n',
+    },
+    manifest: { permission: { mode: 'auto' } },
+    tries: [of('evil', {}, { hides: /evil ran/ })],
+    on: CORDONS_OWN,
   },
   {
     id: 'T3',
@@ -84,7 +117,7 @@ export const TOOL_ROWS: readonly PromiseRow[] = [
       ),
       of('hello', {}, { hides: /swapped|greetings/ }),
     ],
-    on: { ...CORDONS_OWN, gateway: LEVELS_ONLY },
+    on: { ...CORDONS_OWN, gateway: NO_OWN_TOOLS },
   },
   {
     id: 'T3',
@@ -96,6 +129,8 @@ export const TOOL_ROWS: readonly PromiseRow[] = [
     },
     manifest: { permission: { mode: 'auto', tools: { bash: 'allow' } } },
     tries: [
+      bash('sh .agents/skills/demo/go.sh', { is: 'ask', typed: 'allow' }),
+      bash('cd .agents/skills/demo && ./go.sh', { is: 'ask', typed: 'allow' }),
       bash('./.agents/skills/demo/go.sh', {
         is: 'ask',
         typed: 'allow',
@@ -131,12 +166,15 @@ export const TOOL_ROWS: readonly PromiseRow[] = [
     shown: ['test/contract/code/programs.test.ts'],
     files: { 'private/x': 'closed\n', 'a.txt': 'open\n' },
     manifest: {
-      permission: { tools: { code_exec: 'allow' } },
+      permission: { tools: { code_exec: 'allow', python_exec: 'allow' } },
       capabilities: { deny: { read: { paths: ['private/**'] } } },
     },
     tries: [
       of('code_exec', { code: 'return await cordon.read({ path: "private/x" })' }, { hides: /closed/ }),
       of('code_exec', { code: 'typeof process' }, { hides: /object/ }),
+      of('python_exec', { code: 'import cordon\nprint(cordon.read(path="a.txt"))' }, { says: /open/ }),
+      of('python_exec', { code: 'import cordon\nprint(cordon.read(path="private/x"))' }, { hides: /closed/ }),
+      of('python_exec', { code: 'print(open("private/x").read())' }, { hides: /closed/ }),
     ],
     on: CORDONS_OWN,
   },

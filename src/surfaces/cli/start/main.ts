@@ -93,28 +93,24 @@ export async function main(
   const load = row ? LOADERS[name] : undefined
   if (!row || !load) return unknownCommand(terminal, name, rest.includes('--json'))
   const own = ownWords(row, rest)
-  if (own.some((word) => word === '--help' || word === '-h')) {
-    const { help } = await import('./help.ts')
-    terminal.out(help(terminal, name))
-    return EXIT.ok
-  }
+  if (own.some((word) => word === '--help' || word === '-h'))
+    return main(['help', name, ...own.filter((word) => word === '--json')], bare)
   try {
     const [command, { parseArguments }] = await Promise.all([load(), import('../arguments.ts')])
     const ends = { ...(endBy && { endBy }), ...(untouched && { untouched }) }
-    const wraps = own.includes('--json') && row.flags.some((flag) => flag.name === '--json' && flag.wraps)
-    const printed: string[] = []
-    const gathers = { ...terminal, out: (text: string) => void printed.push(text) }
+    const wraps = row.flags.some((flag) => flag.name === '--json' && flag.wraps)
+    const json = own.includes('--json') ? jsonTerminal(terminal, wraps) : null
     const exit = await command.run({
-      ...{ terminal: wraps ? gathers : terminal, argv: rest, bare, ...ends },
+      ...{ terminal: json?.terminal ?? terminal, argv: rest, bare, ...ends },
       get args() {
         return parseArguments(row, rest)
       },
     })
-    if (wraps) terminal.out(`${JSON.stringify({ ok: exit === EXIT.ok, exit, output: printed.join('') })}\n`)
+    json?.end(exit)
     if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
     return exit
   } catch (error) {
-    const json = own.includes('--json')
+    const json = own.some((word) => word === '--json' || word.startsWith('--json='))
     if (error instanceof UsageError) {
       const remedy = `cordon ${name} --help shows how.`
       return complain(terminal, { message: error.message, remedy, code: 'usage' }, EXIT.usage, json)
@@ -127,6 +123,42 @@ export async function main(
     }
     return complain(terminal, error, exit, json)
   }
+}
+
+/** A terminal on which all is JSON: texts of a command that has no fields of its own are gathered until it ends. */
+function jsonTerminal(terminal: Terminal, wraps: boolean): { terminal: Terminal; end: (exit: number) => void } {
+  const texts: string[] = []
+  const errors: string[] = []
+  let passes: boolean | null = wraps ? false : null
+  const out = (text: string): void => {
+    passes ??= isJson(text)
+    if (passes) terminal.out(text)
+    else texts.push(text)
+  }
+  const err = (text: string): void => {
+    errors.push(text)
+    terminal.err(text)
+  }
+  const end = (exit: number): void => {
+    if (passes) return
+    const [, code = 'failed'] = /\[([\w-]+)\]\n/.exec(errors.join('')) ?? []
+    const failed = passes === null && exit !== EXIT.ok
+    if (failed) terminal.out(`${JSON.stringify({ error: errors.join('').trim(), code, remedy: null })}\n`)
+    else if (passes === false)
+      terminal.out(`${JSON.stringify({ ok: exit === EXIT.ok, exit, output: texts.join('') })}\n`)
+  }
+  return { terminal: { ...terminal, out, err }, end }
+}
+
+function isJson(text: string): boolean {
+  const parses = (one: string): boolean => {
+    try {
+      return JSON.parse(one) !== undefined
+    } catch {
+      return false
+    }
+  }
+  return parses(text) || text.trimEnd().split('\n').every(parses)
 }
 
 async function unknownCommand(terminal: Terminal, name: string, json: boolean): Promise<number> {

@@ -169,6 +169,8 @@ export function flagValues({ commandLines }: RulePlace, ...flags: readonly strin
 export interface Host<Name extends string = string> {
   /** Its name for `cordon hook` and `cordon install`. */
   readonly name: Name
+  /** Its tools by their names; any other asks. */
+  readonly tools: Readonly<Record<string, unknown>>
   readonly paths: readonly PathHabit[]
   /** What it reads and runs besides the calls that it shows; absent: nothing known. */
   readonly expands?: Expansion

@@ -72,7 +72,7 @@ export async function startModelServer(script: readonly ScriptedTurn[]): Promise
 }
 
 /** The names of all tools that a request offers, in any protocol. */
-function toolNames(body: Body): string[] {
+export function toolNames(body: Body): string[] {
   // Current Codex sends them as an item of the conversation.
   const items = Array.isArray(body.input) ? (body.input as Body[]) : []
   const tools = [body, ...items.filter(({ type }) => type === 'additional_tools')].flatMap(

@@ -101,6 +101,7 @@ const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 
 export const claudeCode: Host<'claude-code'> = {
   name: 'claude-code',
+  tools: TOOLS,
   tellsPerson: true,
   paths: [trims, composes],
   ownSandbox: {

@@ -55,6 +55,7 @@ const RUNNING = ['LD_PRELOAD', 'LD_LIBRARY_PATH', 'LD_AUDIT', 'BASH_ENV', 'NODE_
 
 export const cline: Host<'cline'> = {
   name: 'cline',
+  tools: TOOLS,
   paths: [trims, composes],
   environment: ENVIRONMENT,
   ownSandbox: {

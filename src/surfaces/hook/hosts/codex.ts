@@ -46,6 +46,7 @@ const TOOLS: rows.ToolTable = {
 
 export const codex: Host<'codex'> = {
   name: 'codex',
+  tools: TOOLS,
   tellsPerson: true,
   paths: [trims],
   quoting: 'posix',

@@ -54,6 +54,7 @@ function inEach(row: rows.ToolRow): rows.ToolRow {
 
 export const copilot: Host<'copilot'> = {
   name: 'copilot',
+  tools: TOOLS,
   paths: [trims, composes],
   ownSandbox: {
     remedy: 'Leave plan mode for what has to be written down.',

@@ -44,6 +44,7 @@ const ASKING: ReadonlySet<string> = new Set(['beforeShellExecution', 'beforeMCPE
 
 export const cursor: Host<'cursor'> = {
   name: 'cursor',
+  tools: TOOLS,
   // Its path handling is unknown, so it has every habit.
   paths: [dropsNul, trims, dropsAt, decodes, composes],
   ownRules: {

@@ -46,6 +46,7 @@ const SEARCHES: ReadonlySet<string> = new Set(['grep_search', 'search_file_conte
 
 export const gemini: Host<'gemini'> = {
   name: 'gemini',
+  tools: TOOLS,
   tellsPerson: true,
   paths: [dropsNul, trims, dropsAt, decodes, composes],
   ownFolders(input) {

@@ -22,7 +22,15 @@ export const pi: Host<'pi'> = pluginHost(
   TOOLS,
   'glob',
   {
-    memory: ['AGENTS.md', 'AGENTS.override.md', 'CLAUDE.md', '.pi/SYSTEM.md', '.pi/APPEND_SYSTEM.md'],
+    memory: [
+      'AGENTS.md',
+      'AGENTS.MD',
+      'AGENTS.override.md',
+      'CLAUDE.md',
+      'CLAUDE.MD',
+      '.pi/SYSTEM.md',
+      '.pi/APPEND_SYSTEM.md',
+    ],
     imports: false,
     texts: ['.pi/skills/', '.pi/prompts/', '.agents/skills/'],
     runsInline: false,
@@ -43,7 +51,8 @@ async function install(): Promise<HostInstall> {
         ? join(root, '.pi/extensions/cordon.ts')
         : join(env.PI_CODING_AGENT_DIR ?? join(home, '.pi/agent'), 'extensions/cordon.ts'),
     edit: ownFile(isPiExtension, (_, place) => piExtension(hookRoot(place), place.cordon)),
-    missed: 'pi finds a project’s extensions from the project’s own folder alone',
+    missed: 'pi loads a project’s extensions from the project’s own folder alone, and only once you trust it',
+    withoutHooks: { flags: ['--no-extensions', '-ne'], variables: [] },
     test: {
       script: (plugin, root, command, text) => `import cordon from ${JSON.stringify(plugin)}
 const on = {}

@@ -18,6 +18,7 @@ export function pluginHost<Name extends string>(
 ): Host<Name> {
   return {
     name,
+    tools: TOOLS,
     paths: [trims],
     expands,
     install,

@@ -29,6 +29,7 @@ const TOOLS: rows.ToolTable = {
 
 export const qwen: Host<'qwen'> = {
   name: 'qwen',
+  tools: TOOLS,
   tellsPerson: true,
   paths: [dropsNul, trims, dropsAt, decodes, composes],
   expands: {

@@ -5,7 +5,7 @@ import { GATEWAY_AGENT } from '../../../call/decide/named-tool.ts'
 import type { CallRecord, SessionRecorder } from '../../../call/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../call/run-tool-call.ts'
 import type { Decision } from '../../../policy/decision.ts'
-import { type Answer, type ApprovalRequest, approve, type CordonOptions } from '../../../session/cordon.ts'
+import { type Answer, type ApprovalRequest, approve, type CordonOptions, requestOf } from '../../../session/cordon.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
 import { elicitationPrompter } from '../elicitation.ts'
@@ -26,6 +26,8 @@ export interface Elsewhere {
   readonly share: (inner: Prompter) => Prompter
   /** Waits while an answer can come from there. */
   readonly wait: (signal: AbortSignal) => Promise<void>
+  /** An answer that was given since the same call was last tried. */
+  readonly taken: (request: ApprovalRequest) => Approval | null
   /** Keeps a question that nobody could answer, and returns how the user answers it. */
   readonly keep: (request: ApprovalRequest) => string
   /** The fleet, if it answers this machine's questions. */
@@ -135,7 +137,9 @@ export class GatewayGate {
         ? { name: 'elicitation', ask: (request, asked) => this.#elsewhere(request, asked) }
         : elicitationPrompter((params, asked) => elicit({ ...params, _meta: { [ASKED_CALL]: called } }, asked), false)
     const question = { tool: called, subject: called, input, decision, facts: null, places }
-    const approval = await approve(question, (request) => elsewhere.share(client).ask(request, signal))
+    const approval =
+      elsewhere.taken(requestOf(question)) ??
+      (await approve(question, (request) => elsewhere.share(client).ask(request, signal)))
     const { remember } = approval
     if (remember !== null) {
       const kept = await judge.remember(remember)

@@ -3,15 +3,17 @@
 import { PassThrough, type Readable, Writable } from 'node:stream'
 import { type GatewayJudge, openGatewayJudge } from '../../../agents/mcp/judge.ts'
 import { ServerPins } from '../../../agents/mcp/pins.ts'
-import { connectRemote, type EgressEvent } from '../../../agents/mcp/remote.ts'
+import { connectRemote, type EgressEvent, reasonOf } from '../../../agents/mcp/remote.ts'
 import { RemoteLogin } from '../../../agents/mcp/remote-login.ts'
 import {
   configServers,
+  givenValues,
   manifestServers,
   remoteServer,
   runServer,
   type ServerSpec,
   typedServer,
+  withHeaders,
 } from '../../../agents/mcp/servers.ts'
 import { openRecord } from '../../../call/record/open.ts'
 import type { SessionRecorder } from '../../../call/record/recorder.ts'
@@ -19,6 +21,7 @@ import { auditSigner, signTails } from '../../../call/record/signer.ts'
 import { openFleetPrompter } from '../../../organisation/prompter.ts'
 import { soleDecision } from '../../../policy/decision.ts'
 import { startNotes } from '../../../project/start-notes.ts'
+import { takeApproval } from '../../../questions/asks.ts'
 import { waitForPage } from '../../../questions/open-pages.ts'
 import { sharedPrompter } from '../../../questions/shared-prompter.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
@@ -48,8 +51,6 @@ export interface WrapRequest {
 /** A longer line of a wrapped server ends it. */
 const MAX_SERVER_LINE = 8 * 1024 * 1024
 const GRACE_MS = 2000
-/** Shorter variable values are ordinary words in results. */
-const MIN_SECRET = 8
 
 /** Runs the servers in sandboxes and serves them on this process's stdio. */
 export async function wrapServers(request: WrapRequest): Promise<number> {
@@ -64,6 +65,13 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
   if (request.isPlain && specs.length > 1)
     throw new Fault('no-servers', '--plain is for one server', { remedy: 'Say which: --name NAME.' })
+  const ready = (spec: ServerSpec): { readonly spec: ServerSpec; readonly problem: string | null } => {
+    try {
+      return { spec: withHeaders(spec, machine), problem: null }
+    } catch (error) {
+      return { spec, problem: reasonOf(error) }
+    }
+  }
   const name = trusted.length === 1 ? trusted[0]!.name : 'gateway'
   const recorder = openRecord(loaded, machine, { by: 'gateway', name }, () => auditSigner(machine))
   const session = new GatewaySession({
@@ -73,6 +81,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       share: (inner) => sharedPrompter(inner, { machine, project: loaded.root, surface: 'mcp wrap' }),
       wait: (signal) => waitForPage(machine, signal),
       fleet: () => openFleetPrompter(machine, loaded.root),
+      taken: ({ once }) => takeApproval(machine, once, Date.now()),
       keep: (request) => keepQuestion(machine, loaded.root, 'mcp wrap', request),
     },
     root: loaded.root,
@@ -80,22 +89,22 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
     toClient: lineWriter(process.stdout),
     warn,
     now: () => Date.now(),
-    servers: trusted.map((spec) => ({
+    servers: trusted.map(ready).map(({ spec, problem }) => ({
       label: spec.name,
       connect: (receive) =>
-        spec.remote !== null
-          ? recorded(spec.name, spec.remote.url, recorder, (onEvent) => {
-              const server = { name: spec.name, ...spec.remote! }
-              const login = new RemoteLogin(machine.stateDir, spec.name, server.url)
-              return connectRemote({ server, loaded, machine, login, onEvent }, receive)
-            })
-          : launched(spec.name, (io) => runServer(spec, answered, machine, recorder, io), receive, request.terminal),
+        problem !== null
+          ? { send: () => {}, ended: Promise.resolve(problem), stop: async () => {} }
+          : spec.remote !== null
+            ? recorded(spec.name, spec.remote.url, recorder, (onEvent) => {
+                const server = { name: spec.name, ...spec.remote! }
+                const login = new RemoteLogin(machine.stateDir, spec.name, server.url)
+                return connectRemote({ server, loaded, machine, login, onEvent }, receive)
+              })
+            : launched(spec.name, (io) => runServer(spec, answered, machine, recorder, io), receive, request.terminal),
       pins: new ServerPins(machine, loaded.root, spec.name, spec.remote === null ? spec.argv : [spec.remote.url]),
       accept: request.accept,
       requests: spec.requests,
-      known: [...Object.values(spec.env), ...Object.values(spec.remote?.headers ?? {})].filter(
-        (value) => value.length >= MIN_SECRET,
-      ),
+      known: givenValues(spec),
     })),
   })
   const closeRecord = (): void => {

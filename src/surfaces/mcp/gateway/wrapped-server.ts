@@ -218,7 +218,8 @@ export class WrappedServer {
     })
     const connection = this.#parts.connect((text) => void peer.receive(text))
     let up: Up | null = null
-    const ended = connection.ended.then((reason) => {
+    const ended = connection.ended.then((said) => {
+      const reason = this.#parts.clean(said)
       peer.close()
       this.#down(up, reason)
       return reason

@@ -94,13 +94,11 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
   return (
     <article class="ask card" aria-labelledby={title} onKeyDown={onKeyDown}>
       <h3 id={title}>
-        {ask.from} asks: {ask.tool}
+        <span class="hidden">Worst case: </span>
+        {ask.worst}
       </h3>
-      <p class="worst">
-        <strong>Worst case:</strong> {ask.worst}
-      </p>
       <p class="dim">
-        <span class="path">{ask.where ?? ask.project}</span> · <When at={ask.since} />
+        {ask.from} asks: {ask.tool} · <span class="path">{ask.where ?? ask.project}</span> · <When at={ask.since} />
         {!ask.waits && ' · not waiting: the agent tries again after your answer'}
       </p>
       {ask.hosts.length > 0 && <p>Host {ask.hosts.join(', ')}</p>}

@@ -4,25 +4,27 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Undone } from '../undo-view.ts'
 import { post } from './server.ts'
-import { useAnswer } from './words.tsx'
+import { useAnswer, Waiting } from './words.tsx'
 
 interface Comparison {
   readonly files: readonly {
     readonly path: string
     readonly hidden: string | null
+    readonly mixed: boolean
     readonly lines: readonly { readonly sign: string; readonly text: string }[]
   }[]
 }
 
-export function Diff({ call }: { readonly call: string }): JSX.Element {
+export function Diff({ call, undo = true }: { readonly call: string; readonly undo?: boolean }): JSX.Element {
   const { body, problem } = useAnswer<Comparison>(`/api/change?call=${encodeURIComponent(call)}`)
   return (
     <section aria-label="What it changed" class="diff">
       <h3>What it changed</h3>
-      {!body && <p class="dim">{problem ?? 'Looking …'}</p>}
-      {body?.files.map(({ path, hidden, lines }) => (
+      {!body && <Waiting problem={problem} />}
+      {body?.files.map(({ path, hidden, mixed, lines }) => (
         <figure key={path}>
           <figcaption class="path">{path}</figcaption>
+          {mixed && <p class="dim">Somebody else changed it since; their changes are in it too.</p>}
           {hidden !== null ? (
             <p class="dim">Not shown: {hidden}.</p>
           ) : (
@@ -38,7 +40,7 @@ export function Diff({ call }: { readonly call: string }): JSX.Element {
           )}
         </figure>
       ))}
-      {body && <UndoButton call={call} label="Undo this call" />}
+      {body && undo && <UndoButton call={call} label="Undo this call" />}
     </section>
   )
 }

@@ -8,33 +8,52 @@ import { Diff, UndoButton } from './diff.tsx'
 import { Health } from './health.tsx'
 import { Policy } from './policy.tsx'
 import { Record } from './record.tsx'
+import { filterLink } from './record-rows.ts'
 import { feed, takeToken, useFeed } from './server.ts'
-import { Empty, useAnswer, Waiting, When } from './words.tsx'
+import { Today } from './today.tsx'
+import { Empty, Skeleton, useAnswer, Waiting, When } from './words.tsx'
 
 const VIEWS: readonly { readonly id: string; readonly title: string; readonly View: ComponentType }[] = [
   { id: 'now', title: 'Now', View: Now },
+  { id: 'today', title: 'Today', View: Today },
   { id: 'record', title: 'Record', View: Record },
   { id: 'policy', title: 'Policy', View: Policy },
-  { id: 'timeline', title: 'Time line', View: Timeline },
+  { id: 'timeline', title: 'Changes', View: Timeline },
   { id: 'health', title: 'Health', View: Health },
 ]
 
 function viewOf(): string {
-  const id = location.hash.replace(/^#\//, '')
+  const id = /^#\/(\w*)/.exec(location.hash)?.[1] ?? ''
   return VIEWS.some((view) => view.id === id) ? id : 'now'
 }
 
 function App(): JSX.Element {
   const { asks, state } = useFeed()
   const [at, go] = useState(viewOf)
+  const [keys, showKeys] = useState(false)
   const main = useRef<HTMLElement>(null)
   useEffect(() => {
     const moved = () => {
       go(viewOf())
       main.current?.focus()
     }
+    const pressed = (event: KeyboardEvent) => {
+      const { target, key, ctrlKey, metaKey, altKey } = event
+      const writes = target instanceof HTMLElement && target.matches('input, textarea, select')
+      if (writes || ctrlKey || metaKey || altKey || document.querySelector('dialog[open]')) return
+      const view = VIEWS[Number(key) - 1]
+      if (view) location.hash = `#/${view.id}`
+      else if (key === '?') showKeys(true)
+      else if (key === '/') document.querySelector<HTMLElement>('[data-find]')?.focus()
+      else return
+      event.preventDefault()
+    }
     addEventListener('hashchange', moved)
-    return () => removeEventListener('hashchange', moved)
+    addEventListener('keydown', pressed)
+    return () => {
+      removeEventListener('hashchange', moved)
+      removeEventListener('keydown', pressed)
+    }
   }, [])
   useEffect(() => {
     document.title = asks.length > 0 ? `(${asks.length}) Cordon asks` : 'Cordon'
@@ -61,7 +80,11 @@ function App(): JSX.Element {
             </a>
           ))}
         </nav>
+        <button type="button" class="keys" aria-label="Keys" onClick={() => showKeys(true)}>
+          ?
+        </button>
       </header>
+      {keys && <Keys close={() => showKeys(false)} />}
       {state === 'gone' && (
         <p class="banner" role="alert">
           The page has no connection. If cordon ui was ended, run it again and open the new link.
@@ -81,6 +104,43 @@ function App(): JSX.Element {
         <View />
       </main>
     </>
+  )
+}
+
+const KEYS = [
+  [`1 … ${VIEWS.length}`, 'the views, from left to right'],
+  ['/', 'to the filter'],
+  ['↑ ↓ PgUp PgDn Home End', 'through the record'],
+  ['Enter', 'open a call'],
+  ['Esc', 'close it'],
+  ['y n m', 'answer the focused question: yes once, no, no with a message'],
+  ['?', 'these keys'],
+] as const
+
+function Keys({ close }: { readonly close: () => void }): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal()
+  }, [])
+  return (
+    <dialog ref={dialog} class="small" aria-labelledby="keys-title" onClose={close}>
+      <div class="head">
+        <h2 id="keys-title">Keys</h2>
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </div>
+      <dl>
+        {KEYS.map(([key, about]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{about}</dd>
+          </div>
+        ))}
+      </dl>
+    </dialog>
   )
 }
 
@@ -107,8 +167,8 @@ function Now(): JSX.Element {
   const calls = record.running(running)
   const sessions = [...running].map((id) => {
     const rows = record.rows.filter(({ begin }) => begin.session === id)
-    const project = rows.find(({ begin }) => begin.project !== undefined)?.begin.project ?? ''
-    return { id, project, agent: rows[0]?.begin.agent ?? '', calls: rows.filter(({ begin }) => begin.call).length }
+    const { project = '', since = '' } = record.sessions.get(id) ?? {}
+    return { id, project, since, name: record.nameOf(id), calls: rows.filter(({ begin }) => begin.call).length }
   })
   return (
     <>
@@ -125,20 +185,25 @@ function Now(): JSX.Element {
       </section>
       <section aria-labelledby="running">
         <h2 id="running">Running</h2>
-        {sessions.length === 0 ? (
+        {!caughtUp && sessions.length === 0 ? (
+          <Skeleton rows={3} />
+        ) : sessions.length === 0 ? (
           <Empty>
-            <p>{caughtUp ? 'No session runs.' : 'Looking …'}</p>
+            <p>No session runs.</p>
             <p>
               Start one with <code>cordon chat</code>, or guard an agent that you have with <code>cordon install</code>.
             </p>
           </Empty>
         ) : (
           <ul class="cards">
-            {sessions.map(({ id, project, agent, calls: count }) => (
+            {sessions.map(({ id, project, since, name, calls: count }) => (
               <li key={id} class="card">
-                <b>{agent || 'session'}</b> <span class="path">{project}</span>
+                <a href={filterLink({ session: id })}>
+                  <b>{name}</b>
+                </a>
                 <div class="dim">
-                  {id} · {count} {count === 1 ? 'call' : 'calls'}
+                  {count} {count === 1 ? 'call' : 'calls'} since <When at={since} /> ·{' '}
+                  <span class="path">{project}</span>
                 </div>
                 {calls
                   .filter(({ begin }) => begin.session === id)

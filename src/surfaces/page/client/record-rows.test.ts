@@ -1,6 +1,15 @@
 import { expect, it } from 'vitest'
 import type { EventRow } from '../live-feed.ts'
-import { filtered, NO_FILTER, type RecordFilter, RecordRows, valuesOf } from './record-rows.ts'
+import {
+  answerOf,
+  filtered,
+  filterLink,
+  filterOf,
+  NO_FILTER,
+  type RecordFilter,
+  RecordRows,
+  valuesOf,
+} from './record-rows.ts'
 
 const event = (fields: Partial<EventRow>): EventRow => ({
   session: 's',
@@ -13,16 +22,17 @@ const event = (fields: Partial<EventRow>): EventRow => ({
 it('a call is one row, whatever lines it has', () => {
   const record = new RecordRows()
   record.add([
-    event({ call: 'a', tool: 'bash' }),
-    event({ seq: 2, call: 'a', type: 'approval' }),
+    event({ seq: 0, type: 'session', by: 'person', project: '/p/work' }),
+    event({ call: 'a', tool: 'bash', agent: 'codex' }),
+    event({ seq: 2, call: 'a', type: 'approval', verdict: 'deny', by: 'page' }),
     event({ seq: 3, type: 'mode' }),
   ])
   record.add([event({ seq: 4, call: 'a', type: 'end', outcome: 'ok' }), event({ seq: 5, call: 'z', type: 'end' })])
-  expect(record.rows.map(({ begin, end }) => [begin.type, end?.outcome])).toEqual([
-    ['begin', 'ok'],
-    ['approval', undefined],
-    ['mode', undefined],
+  expect(record.rows.map((row) => [row.begin.type, row.end?.outcome, answerOf(row)])).toEqual([
+    ['begin', 'ok', 'no, by page'],
+    ['mode', undefined, ''],
   ])
+  expect([record.nameOf('s'), record.nameOf('unknown')]).toEqual(['codex in work', 'unknown'])
   expect(record.running(new Set(['s']))).toEqual([])
   record.add([event({ seq: 6, call: 'b', tool: 'bash' })])
   expect(record.running(new Set(['s'])).map(({ begin }) => begin.call)).toEqual(['b'])
@@ -40,6 +50,7 @@ const rows = (() => {
       verdict: 'allow',
       project: '/a',
       hosts: 'registry.example',
+      by: 'grant:g1',
     }),
     event({ seq: 2, time: '1', tool: 'read', subject: 'src/a.ts', verdict: 'deny', project: '/b', files: 'src/a.ts' }),
   ])
@@ -55,10 +66,15 @@ const filters: readonly { filter: Partial<RecordFilter>; found: readonly number[
   { filter: { tool: 'bash', project: '/b' }, found: [], note: 'every field' },
   { filter: { host: 'registry' }, found: [1], note: 'part of a host' },
   { filter: { file: 'a.ts' }, found: [2], note: 'part of a file' },
+  { filter: { since: '2' }, found: [1], note: 'from a time on' },
+  { filter: { until: '2' }, found: [2], note: 'before a time' },
+  { filter: { by: 'yes, by a saved answer' }, found: [1], note: 'who answered, also in advance' },
 ]
 
 it.each(filters)('finds $filter', ({ filter, found }) => {
-  expect(filtered(rows, { ...NO_FILTER, ...filter }).map(({ begin }) => begin.seq)).toEqual(found)
+  const whole = { ...NO_FILTER, ...filter }
+  expect(filtered(rows, whole).map(({ begin }) => begin.seq)).toEqual(found)
+  expect(filterOf(filterLink(whole))).toEqual(whole)
 })
 
 it('lists what can be chosen, the most frequent first, and holds only so many rows', () => {

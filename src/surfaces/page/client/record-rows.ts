@@ -7,6 +7,8 @@ export interface RecordRow {
   readonly begin: EventRow
   /** The end of the call, if any. */
   end: EventRow | null
+  /** The answer to its question, if any. */
+  answer: EventRow | null
   /** Searchable text, built on demand. */
   words: string | null
 }
@@ -20,9 +22,32 @@ export interface RecordFilter {
   readonly verdict: string
   readonly host: string
   readonly file: string
+  /** Who answered. */
+  readonly by: string
+  /** ISO times. */
+  readonly since: string
+  readonly until: string
 }
 
-export const NO_FILTER: RecordFilter = { text: '', project: '', session: '', tool: '', verdict: '', host: '', file: '' }
+export const NO_FILTER: RecordFilter = {
+  ...{ text: '', project: '', session: '', tool: '', verdict: '', host: '', file: '' },
+  ...{ by: '', since: '', until: '' },
+}
+
+/** A filter in the address, so that a link, the back button and a reload keep it. */
+export function filterOf(hash: string): RecordFilter {
+  const given = new URLSearchParams(hash.split('?')[1] ?? '')
+  const names = Object.keys(NO_FILTER) as (keyof RecordFilter)[]
+  return Object.fromEntries(names.map((name) => [name, given.get(name) ?? ''])) as unknown as RecordFilter
+}
+
+export function filterLink(filter: Partial<RecordFilter>): string {
+  const given = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== '')).toString()
+  return given === '' ? '#/record' : `#/record?${given}`
+}
+
+/** What sessions are made of: their names say it. */
+const QUIET: ReadonlySet<string> = new Set(['session', 'closed'])
 
 /** Beyond this the oldest rows are dropped. */
 const MAX_ROWS = 100_000
@@ -31,23 +56,48 @@ const DROPPED = 10_000
 /** Rows in order of time. */
 export class RecordRows {
   rows: RecordRow[] = []
+  /** Who each session is, for a name that a person knows. */
+  readonly sessions: Map<string, { agent: string; project: string; since: string }> = new Map()
+  /** Counts changes: rows get their ends in place. */
+  changes = 0
   readonly #calls = new Map<string, RecordRow>()
 
   add(events: readonly EventRow[]): void {
+    this.changes++
     for (const event of events) {
+      this.#note(event)
+      if (QUIET.has(event.type)) continue
       const key = `${event.session} ${event.call ?? `#${event.seq}`}`
       const known = this.#calls.get(key)
       if (known && (event.type === 'end' || event.type === 'background')) {
         known.end = event
         known.words = null
+      } else if (known && event.type === 'approval') {
+        known.answer = event
+        known.words = null
       } else if (event.type !== 'end') {
-        const row = { key: known ? `${key} ${event.seq}` : key, begin: event, end: null, words: null }
+        const row = { key: known ? `${key} ${event.seq}` : key, begin: event, end: null, answer: null, words: null }
         this.rows.push(row)
         if (!known && event.call !== undefined) this.#calls.set(key, row)
       }
     }
     if (this.rows.length > MAX_ROWS + DROPPED)
       for (const row of this.rows.splice(0, this.rows.length - MAX_ROWS)) this.#calls.delete(row.key)
+  }
+
+  #note({ session, agent = '', project = '', time }: EventRow): void {
+    const known = this.sessions.get(session)
+    if (!known) this.sessions.set(session, { agent, project, since: time })
+    else if ((known.agent === '' && agent !== '') || (known.project === '' && project !== ''))
+      this.sessions.set(session, { ...known, agent: known.agent || agent, project: known.project || project })
+  }
+
+  /** Agent, project and start; the id if neither is known. */
+  nameOf(session: string): string {
+    const known = this.sessions.get(session)
+    if (!known || (known.agent === '' && known.project === '')) return session
+    const project = known.project.slice(known.project.lastIndexOf('/') + 1)
+    return [known.agent || 'session', ...(project === '' ? [] : ['in', project])].join(' ')
   }
 
   /** Sorts once after loading, since sessions arrive one by one. */
@@ -65,6 +115,7 @@ export class RecordRows {
 
   clear(): void {
     this.rows = []
+    this.sessions.clear()
     this.#calls.clear()
   }
 }
@@ -83,8 +134,12 @@ function fits(row: RecordRow, filter: RecordFilter, words: readonly string[]): b
   if (filter.project !== '' && begin.project !== filter.project) return false
   if (filter.session !== '' && begin.session !== filter.session) return false
   if (filter.tool !== '' && begin.tool !== filter.tool) return false
-  if (filter.verdict !== '' && begin.verdict !== filter.verdict) return false
-  if (filter.host !== '' && !contains(filter.host, begin.hosts, end?.hosts)) return false
+  if (filter.verdict !== '' && begin.verdict !== filter.verdict && !(filter.verdict === 'deny' && isRefused(row)))
+    return false
+  if (filter.since !== '' && begin.time < filter.since) return false
+  if (filter.until !== '' && begin.time >= filter.until) return false
+  if (filter.by !== '' && answerOf(row) !== filter.by) return false
+  if (filter.host !== '' && !contains(filter.host, begin.hosts, end?.hosts, end?.refused)) return false
   if (filter.file !== '' && !contains(filter.file, begin.files, end?.files, begin.subject)) return false
   if (words.length === 0) return true
   row.words ??= wordsOf(row)
@@ -100,6 +155,23 @@ function wordsOf({ begin, end }: RecordRow): string {
 
 function contains(wanted: string, ...texts: readonly (string | undefined)[]): boolean {
   return texts.some((text) => text?.toLowerCase().includes(wanted))
+}
+
+/** Denied by a rule or by a person. */
+export function isRefused({ begin, answer }: RecordRow): boolean {
+  return begin.verdict === 'deny' || answer?.verdict === 'deny'
+}
+
+/** Who answered a call that asked, or agreed in advance; empty if nobody had to. */
+export function answerOf({ begin, answer }: RecordRow): string {
+  if (answer?.by !== undefined) return `${answer.verdict === 'allow' ? 'yes' : 'no'}, ${by(answer.by)}`
+  if (begin.verdict === 'ask') return 'no answer recorded'
+  if (begin.by === undefined || begin.type !== 'begin') return ''
+  return begin.by === 'typed' ? '' : `yes, ${by(begin.by)}`
+}
+
+function by(who: string): string {
+  return who.startsWith('grant:') ? 'by a saved answer' : `by ${who}`
 }
 
 /** Values of a field for a list, most frequent first. */

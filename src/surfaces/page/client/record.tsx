@@ -2,84 +2,20 @@
 
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { Diff } from './diff.tsx'
-import { filtered, NO_FILTER, type RecordFilter, type RecordRow, valuesOf } from './record-rows.ts'
-import { get, useFeed } from './server.ts'
-import { Empty, Verdict, When } from './words.tsx'
-
-type DetailLine = Readonly<Record<string, unknown>>
-
-/** Internal fields. */
-const PLUMBING = ['v', 'seq', 'time', 'session', 'type', 'prev', 'call', 'args_hash']
-
-/** A dialog over the page. */
-function CallDetail({ row, close }: { readonly row: RecordRow; readonly close: () => void }): JSX.Element {
-  const dialog = useRef<HTMLDialogElement>(null)
-  const [lines, take] = useState<readonly DetailLine[] | null>(null)
-  const { begin, end } = row
-  useEffect(() => {
-    if (!dialog.current?.open) dialog.current?.showModal()
-  }, [])
-  useEffect(() => {
-    if (begin.call === undefined) return take([])
-    get<{ readonly lines: readonly DetailLine[] }>('/api/call', { session: begin.session, call: begin.call }).then(
-      ({ status, body }) => take(status === 200 ? body.lines : []),
-      () => take([]),
-    )
-  }, [begin.session, begin.call])
-  return (
-    <dialog ref={dialog} aria-labelledby="call-title" onClose={close}>
-      <div class="head">
-        <h2 id="call-title">
-          {begin.tool ?? begin.type} <Verdict of={begin.verdict} />
-        </h2>
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Close
-        </button>
-      </div>
-      <p class="dim">
-        <When at={begin.time} /> · {begin.agent ?? ''} · <span class="path">{begin.project ?? ''}</span> ·{' '}
-        {begin.session}
-      </p>
-      {begin.subject !== undefined ? (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys.
-        <pre class="subject" tabIndex={0}>
-          {begin.subject}
-        </pre>
-      ) : (
-        begin.tool !== undefined && (
-          <p class="dim">
-            What was asked for is not kept: <code>[audit] arguments = true</code> keeps it.
-          </p>
-        )
-      )}
-      {end?.undo !== undefined && <Diff call={end.undo} />}
-      {lines === null ? (
-        <p role="status">Looking …</p>
-      ) : (
-        lines.map((line) => <Fields key={String(line.seq)} line={line} />)
-      )}
-    </dialog>
-  )
-}
-
-function Fields({ line }: { readonly line: DetailLine }): JSX.Element {
-  return (
-    <section aria-label={String(line.type)}>
-      <h3>{String(line.type)}</h3>
-      <dl>
-        {Object.entries(line)
-          .filter(([name, value]) => !PLUMBING.includes(name) && value !== null)
-          .map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{typeof value === 'object' ? <pre>{JSON.stringify(value, null, 1)}</pre> : String(value)}</dd>
-            </div>
-          ))}
-      </dl>
-    </section>
-  )
-}
+import { CallDialog } from './call.tsx'
+import {
+  answerOf,
+  filtered,
+  filterLink,
+  filterOf,
+  NO_FILTER,
+  type RecordFilter,
+  type RecordRow,
+  type RecordRows,
+  valuesOf,
+} from './record-rows.ts'
+import { useFeed } from './server.ts'
+import { Empty, Skeleton, save, Verdict, When } from './words.tsx'
 
 /** Extra rows, so that scrolling shows no gap. */
 const BEYOND = 8
@@ -168,25 +104,44 @@ function VirtualList<Item>({ items, height, label, keyOf, row, open }: Props<Ite
 
 const ROW = 44
 
+/** The filter in the address. */
+function useFilter(): [RecordFilter, (filter: RecordFilter) => void] {
+  const [filter, look] = useState(() => filterOf(location.hash))
+  useEffect(() => {
+    const moved = () => look(filterOf(location.hash))
+    addEventListener('hashchange', moved)
+    return () => removeEventListener('hashchange', moved)
+  }, [])
+  const set = (next: RecordFilter) => {
+    history.replaceState(null, '', filterLink(next))
+    look(next)
+  }
+  return [filter, set]
+}
+
 export function Record(): JSX.Element {
   const { record, caughtUp } = useFeed()
-  const [filter, look] = useState<RecordFilter>(NO_FILTER)
+  const [filter, look] = useFilter()
   const [opened, open] = useState<RecordRow | null>(null)
   const { rows } = record
-  const found = useMemo(() => filtered(rows, filter), [rows, rows.length, filter])
+  const found = useMemo(() => filtered(rows, filter), [rows, record.changes, filter])
   const lists = useMemo(
     () => ({ project: valuesOf(rows, 'project'), session: valuesOf(rows, 'session'), tool: valuesOf(rows, 'tool') }),
     [rows, Math.floor(rows.length / 500), caughtUp],
   )
   const set = (name: keyof RecordFilter) => (event: { readonly currentTarget: { readonly value: string } }) =>
     look({ ...filter, [name]: event.currentTarget.value })
+  const nameOf = (name: string, value: string) => (name === 'session' ? sessionLabel(record, value) : value)
   const select = (name: 'project' | 'session' | 'tool', label: string) => (
     <label>
       {label}
       <select value={filter[name]} onChange={set(name)}>
         <option value="">any</option>
-        {lists[name].map((value) => (
-          <option key={value}>{value}</option>
+        {/* A link may name one that is not in the list. */}
+        {[...new Set([...lists[name], ...(filter[name] === '' ? [] : [filter[name]])])].map((value) => (
+          <option key={value} value={value}>
+            {nameOf(name, value)}
+          </option>
         ))}
       </select>
     </label>
@@ -194,9 +149,11 @@ export function Record(): JSX.Element {
   const field = (name: 'text' | 'host' | 'file', label: string) => (
     <label>
       {label}
-      <input type="search" value={filter[name]} onInput={set(name)} />
+      <input type="search" value={filter[name]} onInput={set(name)} data-find={name === 'text' ? true : undefined} />
     </label>
   )
+  const chips = (['by', 'since', 'until'] as const).filter((name) => filter[name] !== '')
+  const lines = () => found.map(({ begin, answer, end }) => `${JSON.stringify({ begin, answer, end })}\n`).join('')
   return (
     <>
       <search class="filter" aria-label="Filter of the record">
@@ -216,11 +173,29 @@ export function Record(): JSX.Element {
         {field('host', 'Host')}
         {field('file', 'File')}
       </search>
-      <p role="status" class="dim">
-        {caughtUp ? '' : 'Reading … '}
-        {found.length} of {rows.length}
-      </p>
-      {caughtUp && rows.length === 0 ? (
+      <div class="tools">
+        <p role="status" class="dim">
+          {caughtUp ? '' : 'Reading … '}
+          {found.length} of {rows.length}
+        </p>
+        {chips.map((name) => (
+          <button key={name} type="button" class="chip" onClick={() => look({ ...filter, [name]: '' })}>
+            {name === 'by' ? filter.by : `${name} ${new Date(filter[name]).toLocaleString()}`}{' '}
+            <span aria-hidden="true">×</span>
+            <span class="hidden">, remove</span>
+          </button>
+        ))}
+        <button
+          type="button"
+          disabled={found.length === 0}
+          onClick={() => save('cordon-record.jsonl', lines(), 'application/x-ndjson')}
+        >
+          Export
+        </button>
+      </div>
+      {!caughtUp && rows.length === 0 ? (
+        <Skeleton rows={8} />
+      ) : caughtUp && rows.length === 0 ? (
         <Empty>
           <p>Nothing was recorded yet.</p>
           <p>
@@ -241,25 +216,36 @@ export function Record(): JSX.Element {
           label="Events, the newest first"
           keyOf={(row) => row.key}
           open={open}
-          row={(row) => <Line row={row} />}
+          row={(row) => <Line row={row} who={record.nameOf(row.begin.session)} />}
         />
       )}
-      {opened && <CallDetail row={opened} close={() => open(null)} />}
+      {opened && <CallDialog row={opened} who={record.nameOf(opened.begin.session)} close={() => open(null)} />}
     </>
   )
 }
 
-function Line({ row: { begin, end } }: { readonly row: RecordRow }): JSX.Element {
+function sessionLabel(record: RecordRows, session: string): string {
+  const since = record.sessions.get(session)?.since
+  return since === undefined
+    ? session
+    : `${record.nameOf(session)}, ${new Date(since).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`
+}
+
+function Line({ row, who }: { readonly row: RecordRow; readonly who: string }): JSX.Element {
+  const { begin, end } = row
+  const answer = answerOf(row)
   return (
     <>
       <When at={begin.time} />
       <Verdict of={begin.verdict} />
       <span class="tool">{begin.tool ?? begin.type}</span>
-      <span class="what">{begin.subject ?? begin.reason ?? begin.agent ?? ''}</span>
+      <span class="what">{begin.subject ?? begin.reason ?? ''}</span>
       <span class="outcome dim">
-        {end?.outcome ?? ''}
-        {end?.changed ? ` · ${end.changed} changed` : ''}
+        {[begin.verdict === 'ask' ? answer : '', end?.outcome ?? '', end?.changed ? `${end.changed} changed` : '']
+          .filter(Boolean)
+          .join(' · ')}
       </span>
+      <span class="who dim">{who}</span>
     </>
   )
 }

@@ -110,6 +110,12 @@ export async function get<Body>(path: string, query: Readonly<Record<string, str
   return reply(await fetch(given === '' ? path : `${path}?${given}`, { headers: headers(), cache: 'no-store' }))
 }
 
+/** A file to save; the server's text is data, and never a page. */
+export async function getText(path: string, query: Readonly<Record<string, string>>): Promise<string> {
+  const answer = await fetch(`${path}?${new URLSearchParams(query)}`, { headers: headers(), cache: 'no-store' })
+  return answer.text()
+}
+
 export async function post<Body>(path: string, body: object): Promise<Reply<Body>> {
   const sent = { ...headers(), 'content-type': 'application/json' }
   return reply(await fetch(path, { method: 'POST', headers: sent, body: JSON.stringify(body) }))

@@ -11,14 +11,14 @@ export function Verdict({ of }: { readonly of: string | null | undefined }): JSX
   return <span class={`verdict ${known}`}>{of ?? '–'}</span>
 }
 
-/** The time of day, with the date if not today; in full on hover. */
+/** Date and time of day; in full on hover. */
 export function When({ at }: { readonly at: string | number }): JSX.Element {
   const time = new Date(at)
   const clock = time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-  const today = time.toDateString() === new Date().toDateString()
+  const year = time.getFullYear() === new Date().getFullYear() ? {} : ({ year: 'numeric' } as const)
   return (
     <time dateTime={Number.isNaN(time.getTime()) ? undefined : time.toISOString()} title={time.toLocaleString()}>
-      {today ? clock : `${time.toLocaleDateString([], { month: 'short', day: 'numeric' })} ${clock}`}
+      <span class="date">{time.toLocaleDateString([], { month: 'short', day: 'numeric', ...year })}</span> {clock}
     </time>
   )
 }
@@ -56,5 +56,44 @@ export function useAnswer<Body>(path: string): {
 
 /** Loading, or the problem. */
 export function Waiting({ problem }: { readonly problem: string | null }): JSX.Element {
-  return problem === null ? <p role="status">Looking …</p> : <p role="alert">{problem}</p>
+  return problem === null ? <Skeleton rows={4} /> : <p role="alert">{problem}</p>
+}
+
+/** The shape of what is being loaded. */
+export function Skeleton({ rows }: { readonly rows: number }): JSX.Element {
+  return (
+    <div class="skeleton" role="status">
+      <span class="hidden">Looking …</span>
+      {Array.from({ length: rows }, (_, at) => (
+        <div key={at} style={{ width: `${92 - ((at * 29) % 50)}%` }} />
+      ))}
+    </div>
+  )
+}
+
+export function Copy({ text, label }: { readonly text: string; readonly label: string }): JSX.Element {
+  const [said, say] = useState('')
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => say('Copied.'),
+      () => say('The browser did not allow it.'),
+    )
+  return (
+    <span class="copy">
+      <button type="button" onClick={() => void copy()}>
+        {label}
+      </button>{' '}
+      <span role="status" class="dim">
+        {said}
+      </span>
+    </span>
+  )
+}
+
+/** Saves a file by the browser. */
+export function save(name: string, text: string, type: string): void {
+  const href = URL.createObjectURL(new Blob([text], { type }))
+  const link = Object.assign(document.createElement('a'), { href, download: name })
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(href), 10_000)
 }

@@ -1,8 +1,10 @@
 /** `cordon fleet`: one signed policy for many machines, and this machine as one of them. */
 
 import { hostname } from 'node:os'
+import type { BusHolder } from '../../../../organisation/connection.ts'
 import { readFleetSettings } from '../../../../organisation/membership.ts'
-import { fleetView, type PolicySync, syncPolicy } from '../../../../organisation/sync.ts'
+import type { FleetOverview } from '../../../../organisation/overview.ts'
+import { fleetView, onBus, type PolicySync, portsOf, syncPolicy } from '../../../../organisation/sync.ts'
 import { Fault } from '../../../../system/fault.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { pause } from '../../../../system/timing.ts'
@@ -10,11 +12,11 @@ import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-const MACHINE = ['status', 'sync', 'join', 'asks', 'answer'] as const
-const TEAM = ['init', 'invite', 'serve', 'machines', 'revoke', 'nats', 'streams', 'diff', 'publish'] as const
+const MACHINE = ['status', 'sync', 'join', 'asks', 'answer', 'break-glass', 'login'] as const
 
 export async function run({ terminal, args, bare }: CommandContext): Promise<number> {
-  const verb = oneOf([...MACHINE, ...TEAM], args.words[0] ?? 'status', 'name an action')
+  const { runTeam, TEAM_VERBS } = await import('./fleet-team.ts')
+  const verb = oneOf([...MACHINE, ...TEAM_VERBS], args.words[0] ?? 'status', 'name an action')
   const machine = thisMachine()
   switch (verb) {
     case 'status':
@@ -28,16 +30,20 @@ export async function run({ terminal, args, bare }: CommandContext): Promise<num
       const { runAsks } = await import('./fleet-asks.ts')
       return runAsks(verb, terminal, args, machine)
     }
-    default: {
-      const { runTeam } = await import('./fleet-team.ts')
-      return runTeam(verb, { terminal, bare }, args, machine)
+    case 'break-glass':
+    case 'login': {
+      const { runBreakGlass, runLogin } = await import('./fleet-people.ts')
+      return verb === 'login' ? runLogin(terminal, args, machine) : runBreakGlass({ terminal, bare }, args, machine)
     }
+    default:
+      return runTeam(verb, { terminal, bare }, args, machine)
   }
 }
 
-function status(terminal: Terminal, args: Arguments, machine: Machine): number {
+async function status(terminal: Terminal, args: Arguments, machine: Machine): Promise<number> {
   const view = fleetView(machine, Date.now())
-  if (args.flags.json) terminal.out(`${JSON.stringify(view)}\n`)
+  const overview = view && (await ownOverview(machine))
+  if (args.flags.json) terminal.out(`${JSON.stringify(view && { ...view, overview })}\n`)
   if (view === null) {
     if (!args.flags.json) terminal.out('this machine is in no fleet\n')
     return EXIT.ok
@@ -56,8 +62,50 @@ function status(terminal: Terminal, args: Arguments, machine: Machine): number {
       terminal.out(
         `${paint(terminal, 'red', 'problem')}  ${visible(problem.message)} [${problem.code}] ${problem.time}\n`,
       )
+    for (const { by, groups: whose, reason, until } of view.openings)
+      terminal.out(
+        `${paint(terminal, 'red', 'open')}     break-glass by ${visible(by.join(', '))} for ${visible(whose.join(', '))} until ${until}: ${visible(reason)}\n`,
+      )
+    if (overview !== null) describeOverview(terminal, overview)
   }
   return view.problem === null && !view.policy?.expired ? EXIT.ok : EXIT.failed
+}
+
+/** The overview of the fleet that this user runs; null if they run none. */
+async function ownOverview(machine: Machine): Promise<FleetOverview | string | null> {
+  const { runsFleet, openTeam } = await import('../../../../organisation/team.ts')
+  if (!runsFleet(machine)) return null
+  const { tryOverview } = await import('../../../../organisation/overview.ts')
+  const team = openTeam(machine)
+  return onBus(team.settings, machine, (bus) => tryOverview(team, machine, bus))
+}
+
+const SHOWN = 20
+
+function describeOverview(terminal: Terminal, overview: FleetOverview | string): void {
+  if (typeof overview === 'string') {
+    terminal.out(`fleet    ${visible(overview)}\n`)
+    return
+  }
+  const { machines, versions, policies, refusals, total, asks, rollout } = overview
+  const list = (counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .slice(0, 5)
+      .map(([name, count]) => `${visible(name)} (${count})`)
+      .join(', ')
+  terminal.out(`machines ${machines.length}; Cordon ${list(versions)}; policy ${list(policies)}\n`)
+  terminal.out(`calls    ${total.calls}, ${total.refused} refused${total.refused > 0 ? `: ${list(refusals)}` : ''}\n`)
+  if (asks !== null) terminal.out(`asks     ${asks} open\n`)
+  if (rollout !== null)
+    terminal.out(
+      `roll-out stage ${rollout.at + 1} of ${rollout.stages}, ${rollout.outcome}: ${visible(rollout.reason)}\n`,
+    )
+  const drifting = machines.filter(({ drift }) => drift !== null)
+  for (const { id, name, drift, seen } of drifting.slice(0, SHOWN))
+    terminal.out(
+      `${paint(terminal, 'yellow', 'drifts')}   ${visible(name)} ${id}: ${visible(drift!)}; seen ${seen ?? 'never'}\n`,
+    )
+  if (drifting.length > SHOWN) terminal.out(`         and ${drifting.length - SHOWN} more (--json lists them)\n`)
 }
 
 function expiry(policy: {
@@ -76,22 +124,48 @@ async function sync(terminal: Terminal, args: Arguments, machine: Machine): Prom
   if (settings === null) throw new Fault('no-fleet', 'this machine is in no fleet')
   const ended = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
+  return onBus(settings, machine, (bus) => syncing(terminal, args, { settings, machine, bus, signal: ended.signal }))
+}
+
+interface Syncing {
+  readonly settings: NonNullable<ReturnType<typeof readFleetSettings>>
+  readonly machine: Machine
+  /** One connection for everything, as long as it runs. */
+  readonly bus: BusHolder
+  readonly signal: AbortSignal
+}
+
+async function syncing(
+  terminal: Terminal,
+  args: Arguments,
+  { settings, machine, bus, signal }: Syncing,
+): Promise<number> {
   const { shipRecords } = await import('../../../../organisation/ship.ts')
+  const { reportHealth } = await import('../../../../organisation/machine-health.ts')
+  const { syncOpenings } = await import('../../../../organisation/break-glass.ts')
   for (;;) {
-    const policy = await syncPolicy(settings, machine)
+    const policy = await syncPolicy(settings, machine, Date.now(), portsOf(settings, bus))
+    const opened = await syncOpenings(settings, machine, bus)
+    const unheard = await reportHealth(settings, machine, bus)
     if (args.flags.json) terminal.out(`${JSON.stringify({ policy: { ...policy, policy: undefined } })}\n`)
     else if (!args.flags.follow || policy.outcome !== 'unchanged') describe(terminal, policy)
-    const shipped = await shipRecords(settings, machine, ended.signal)
+    for (const { by, until, reason } of opened)
+      if (!args.flags.json)
+        terminal.out(
+          `${paint(terminal, 'red', 'open')}     break-glass by ${visible(by.join(', '))} until ${until}: ${visible(reason)}\n`,
+        )
+    if (unheard !== null && !args.flags.json) terminal.out(`health   not reported: ${visible(unheard)}\n`)
+    const shipped = await shipRecords(settings, machine, signal, {}, bus)
     for (const { sink, sent, problem } of shipped) {
       if (args.flags.json) terminal.out(`${JSON.stringify({ records: { sink, sent, problem } })}\n`)
       else if (problem !== null || sent > 0 || !args.flags.follow)
         terminal.out(`records  ${sent} sent to ${sink}${problem === null ? '' : `; ${visible(problem)}`}\n`)
     }
-    if (!args.flags.follow || ended.signal.aborted) {
+    if (!args.flags.follow || signal.aborted) {
       const whole = ['new', 'unchanged'].includes(policy.outcome) && shipped.every((one) => one.problem === null)
       return whole ? EXIT.ok : EXIT.failed
     }
-    await pause(EVERY_MS, ended.signal)
+    await pause(EVERY_MS, signal)
   }
 }
 

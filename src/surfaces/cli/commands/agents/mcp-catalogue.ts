@@ -3,8 +3,10 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { type Placed, placedServers, placeServer, readText, takeOut } from '../../../../agents/mcp/catalogue.ts'
 import {
+  type ClientHeader,
   type ClientScope,
   type ClientServer,
   clientFile,
@@ -29,6 +31,7 @@ import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { openPolicy } from '../../../../project/open.ts'
 import { MANIFEST_NAME, requireProject } from '../../../../project/place/root.ts'
 import { withRegistries } from '../../../../project/registries/hosts.ts'
+import { openSecrets } from '../../../../project/sign/keys.ts'
 import { judgeTrust, signProject } from '../../../../project/sign/trust.ts'
 import { openAuditTrail } from '../../../../report/audit-trail.ts'
 import { Fault, messageOf } from '../../../../system/fault.ts'
@@ -66,6 +69,7 @@ export async function mcpAdd(request: CatalogueRequest): Promise<number> {
   const wanted = await readWanted(request, machine)
   const { name, clients, server, scope } = wanted
   const section = wanted.isKnown ? null : sectionOf(wanted, args)
+  const keys = wanted.server.headers.flatMap((header) => ('value' in header ? [header] : []))
   const where = scope === 'user' ? '~/.config/cordon/cordon.toml' : 'cordon.toml'
   terminal.out(
     `${paint(terminal, 'yellow', '+ opens ')} ${visible(`the MCP server ${name}: ${server.url ?? server.command.join(' ')}`)}\n`,
@@ -77,6 +81,10 @@ export async function mcpAdd(request: CatalogueRequest): Promise<number> {
       `nothing was added${process.stdin.isTTY ? '' : ': there is no terminal to ask on (--yes does not ask)'}\n`,
     )
     return EXIT.failed
+  }
+  for (const header of keys) {
+    const { warning } = openSecrets(machine).set(keyOf(name, header), header.value, new Date().toISOString())
+    if (warning) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(warning)}\n`)
   }
   if (section !== null) await writeSection(request, machine, wanted, section)
   for (const client of clients) {
@@ -223,10 +231,11 @@ async function readWanted(request: CatalogueRequest, machine: Machine): Promise<
   const root = machineFiles.canonical(request.root)
   const command = words.slice(1)
   const url = typeof args.flags.url === 'string' ? args.flags.url : null
+  if (args.lists.header && url === null) throw new UsageError('--header goes with --url')
   if (url !== null && (command.length > 0 || !isRemoteUrl(url)))
     throw new UsageError('--url takes https://HOST/PATH, without a command')
   const clients = clientsOf(args, scope, name, { root, home: machine.home, env: machine.env })
-  const typed = url !== null || command.length > 0 ? { command, env: {}, url, hasHeaders: false } : null
+  const typed = url !== null || command.length > 0 ? { command, env: {}, url, headers: [] } : null
   const own = await knownServer(name, request.root, machine)
   if (own !== null && typed !== null)
     throw new Fault('bad-config', `cordon.toml has an MCP server “${name}” already`, {
@@ -236,10 +245,6 @@ async function readWanted(request: CatalogueRequest, machine: Machine): Promise<
   if (known === null)
     throw new Fault('no-servers', `neither cordon.toml nor a client has an MCP server “${name}”`, {
       remedy: `Say what it is: cordon mcp add ${name} -- COMMAND, or --url https://HOST/PATH.`,
-    })
-  if (known.hasHeaders)
-    throw new Fault('bad-config', `the entry of ${name} has headers, which cordon.toml cannot hold`, {
-      remedy: `Log in instead (cordon mcp login ${name}), or keep the file and start cordon mcp wrap --config FILE.`,
     })
   return { name, scope, root, clients, server: known, isKnown: own !== null }
 }
@@ -278,7 +283,7 @@ async function knownServer(name: string, root: string, machine: Machine): Promis
   const place = { machine: { ...machine, cwd: root }, files: machineFiles, root: null }
   const opened = await openPolicy({ ...place, choice: { kind: 'project' }, unsigned: 'as-written' })
   const spec = 'loaded' in opened ? manifestServers(opened.loaded).find((one) => one.name === name) : undefined
-  return spec ? { command: spec.argv, env: {}, url: spec.remote?.url ?? null, hasHeaders: false } : null
+  return spec ? { command: spec.argv, env: {}, url: spec.remote?.url ?? null, headers: [] } : null
 }
 
 function found(
@@ -290,14 +295,14 @@ function found(
     const text = readText(clientFile(client, scope, { root, home: machine.home, env: machine.env })!)
     if (!hasEntry(client, text, name)) return []
     const read = readEntry(client, text!, name)
-    if (read === null) throw new Fault('agent-settings', `the entry of ${name} for ${client.name} is not understood`)
+    if (read === null)
+      throw new Fault('agent-settings', `the entry of ${name} for ${client.name} is not understood`, {
+        remedy: `Say what it is: cordon mcp add ${name} -- COMMAND, or --url https://HOST/PATH --header "x-api-key: keychain:NAME".`,
+      })
     return [read]
   })
   const [first, ...others] = servers
-  if (
-    first &&
-    others.some((other) => JSON.stringify([other.command, other.url]) !== JSON.stringify([first.command, first.url]))
-  )
+  if (first && others.some((other) => !isDeepStrictEqual({ ...other, env: {} }, { ...first, env: {} })))
     throw new Fault('agent-settings', `the clients have different servers called ${name}`, {
       remedy: 'Say which client: --client NAME.',
     })
@@ -306,12 +311,18 @@ function found(
 
 function sectionOf({ name, server }: RequestedServer, { flags, lists }: Arguments): string {
   const names = (list: readonly string[]) => `[${list.map((one) => JSON.stringify(one)).join(', ')}]`
+  const taken = server.headers.map((header) => {
+    const source = 'variable' in header ? `env:${header.variable}` : `keychain:${keyOf(name, header)}`
+    return `${header.name.toLowerCase()}: ${header.words}${source}`
+  })
+  const headers = [...taken, ...(lists.header ?? [])]
   const variables = [...new Set([...Object.keys(server.env), ...(lists.env ?? [])])]
   const lines = [
     `[mcp_servers.${name}]`,
     server.url === null
       ? `command = ${JSON.stringify(joinWords(server.command))}`
       : `url = ${JSON.stringify(server.url)}`,
+    ...(headers.length > 0 ? [`headers = ${names(headers)}`] : []),
     ...(lists.read ? [`read = ${names(lists.read)}`] : []),
     ...(lists.write ? [`write = ${names(lists.write)}`] : []),
     ...(lists.host ? [`domains = ${names(lists.host)}`] : []),
@@ -319,6 +330,11 @@ function sectionOf({ name, server }: RequestedServer, { flags, lists }: Argument
     ...(flags.reads ? ['', `[mcp.${name}]`, 'trust_hints = true', 'read_only = "allow"'] : []),
   ]
   return `\n${lines.join('\n')}\n`
+}
+
+/** The stored key of a header that a client had in clear text. */
+function keyOf(server: string, { name }: ClientHeader): string {
+  return `mcp-${server}-${name.toLowerCase().replace(/[^a-z0-9-]/g, '-')}`.slice(0, 55)
 }
 
 function joinWords(words: readonly string[]): string {
@@ -384,7 +400,10 @@ async function removeSection(
   )
   let isCut = false
   const cut = (text: string): string => {
-    isCut = pattern.test(text)
+    const [found] = pattern.exec(text) ?? []
+    isCut = found !== undefined
+    for (const [, key] of found?.matchAll(new RegExp(`keychain:(mcp-${name}-[a-z0-9-]+)`, 'g')) ?? [])
+      openSecrets(machine).remove(key!)
     return text.replace(pattern, '')
   }
   if (scope === 'user') {
@@ -418,8 +437,9 @@ function isProgram(path: string): boolean {
   }
 }
 
-function rowOf({ name, argv, remote }: ServerSpec, machine: Machine) {
-  const login = remote && new RemoteLogin(machine.stateDir, name, remote.url).isLoggedIn
+function rowOf({ name, argv, remote, grants }: ServerSpec, machine: Machine) {
+  const hasKey = grants !== null && grants.headers.length > 0
+  const login = hasKey ? null : remote && new RemoteLogin(machine.stateDir, name, remote.url).isLoggedIn
   return { name, runs: remote?.url ?? argv.join(' '), login }
 }
 

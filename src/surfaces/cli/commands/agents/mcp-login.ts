@@ -6,7 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { openGatewayJudge } from '../../../../agents/mcp/judge.ts'
 import { foreignLogin, remoteFetch } from '../../../../agents/mcp/remote.ts'
 import { RemoteLogin } from '../../../../agents/mcp/remote-login.ts'
-import { isRemoteUrl, manifestServers, remoteServer, type ServerSpec } from '../../../../agents/mcp/servers.ts'
+import {
+  isRemoteUrl,
+  manifestServers,
+  remoteServer,
+  type ServerSpec,
+  withHeaders,
+} from '../../../../agents/mcp/servers.ts'
 import { Fault } from '../../../../system/fault.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -71,7 +77,8 @@ async function wanted({ root, words, url }: ServersRequest, machine: Machine): P
   const { answered } = await openGatewayJudge(root, machine)
   const found =
     url !== null ? remoteServer(name, url) : manifestServers(answered.loaded).find((one) => one.name === name)
-  if (found?.remote) return { ...found, remote: found.remote }
+  const ready = found && withHeaders(found, machine)
+  if (ready?.remote) return { ...ready, remote: ready.remote }
   throw new Fault('no-servers', `there is no MCP server “${name}” with a url`, {
     remedy: `Write [mcp_servers.${name}] with url = "https://…", sign it, or give --url.`,
   })

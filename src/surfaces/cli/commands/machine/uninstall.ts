@@ -92,10 +92,8 @@ async function planEverything(machine: Machine, keepsRecord: boolean): Promise<R
   }
   return {
     hooks: await placedHooks(machine),
-    // Residents that this person's calls use.
-    residents: residents(machine.env, process.argv[1] ?? '').filter(
-      ({ place }) => place === residentPlaces(machine.env)[0],
-    ),
+    // Those of other checkouts may serve other homes.
+    residents: residents(machine.env, machineFiles.canonical(process.argv[1] ?? '')).filter(({ isOwn }) => isOwn),
     files: accountFiles(machine)
       .filter((file) => ['same', 'older'].includes(fileStatusOf(file)))
       .map(({ path }) => path),

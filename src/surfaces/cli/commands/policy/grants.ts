@@ -21,9 +21,10 @@ export function run({ terminal, args }: CommandContext): number {
   const grants = openSavedGrants(thisMachine())
   const damage = grants.damage()
   if (damage !== null) terminal.err(`cordon: ${visible(damage)}\n`)
-  if (verb === 'revoke') revoke(terminal, grants, named(grants, ids))
-  else if (verb === 'prune') prune(terminal, grants)
-  else if (args.flags.json) terminal.out(`${JSON.stringify(grants.list())}\n`)
+  const asJson = args.flags.json === true
+  if (verb === 'revoke') revoke(terminal, grants, named(grants, ids), asJson)
+  else if (verb === 'prune') prune(terminal, grants, asJson)
+  else if (asJson) terminal.out(`${JSON.stringify(grants.list())}\n`)
   else list(terminal, grants)
   return EXIT.ok
 }
@@ -74,17 +75,18 @@ function named(grants: SavedGrants, ids: readonly string[]): readonly SavedGrant
   })
 }
 
-function revoke(terminal: Terminal, grants: SavedGrants, meant: readonly SavedGrant[]): void {
+function revoke(terminal: Terminal, grants: SavedGrants, meant: readonly SavedGrant[], asJson: boolean): void {
+  if (asJson) terminal.out(`${JSON.stringify(meant)}\n`)
   for (const grant of meant) {
     grants.revoke(grant.id)
-    terminal.out(`revoked ${visible(grant.id)}: ${whatOf(grant)} in ${visible(grant.project)}\n`)
+    if (!asJson) terminal.out(`revoked ${visible(grant.id)}: ${whatOf(grant)} in ${visible(grant.project)}\n`)
   }
 }
 
-function prune(terminal: Terminal, grants: SavedGrants): void {
+function prune(terminal: Terminal, grants: SavedGrants, asJson: boolean): void {
   const unused = grants.unused(UNUSED_DAYS)
-  if (unused.length === 0) terminal.out(`every grant was used, or is younger than ${UNUSED_DAYS} days\n`)
-  revoke(terminal, grants, unused)
+  if (unused.length === 0 && !asJson) terminal.out(`every grant was used, or is younger than ${UNUSED_DAYS} days\n`)
+  revoke(terminal, grants, unused, asJson)
 }
 
 function list(terminal: Terminal, grants: SavedGrants): void {

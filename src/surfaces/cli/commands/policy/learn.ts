@@ -23,6 +23,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const from = listFlag(args, 'from')
   if (from.length > 0 && command.length > 0)
     throw new UsageError('--from learns from a record: name no command with it')
+  if (args.flags.unused && from.length === 0) throw new UsageError('--unused takes its calls from --from')
   if (from.length === 0 && (command[0] ?? '') === '')
     throw new UsageError('name a command to learn from: cordon learn -- npm ci')
   const timeout = textFlag(args, 'timeout')
@@ -168,7 +169,12 @@ async function learnFrom(from: readonly string[], place: Place): Promise<number>
   const texts = from.flatMap((file) =>
     file === 'record' ? [] : machineFiles.readText(resolve(machine.cwd, file), 256 * 1024 * 1024).split('\n'),
   )
-  const learned = await proposeFromRecord(texts, from.includes('record'), { ...place, loaded, files: machineFiles })
+  const learned = await proposeFromRecord(texts, from.includes('record'), {
+    ...place,
+    loaded,
+    files: machineFiles,
+    onlyUnused: args.flags.unused === true,
+  })
   if (args.flags.json) {
     const { lineChanges } = await import('../../../../learn/manifest-text.ts')
     const diff = learned.text === null ? [] : lineChanges(place.manifestText, learned.text)

@@ -1,0 +1,82 @@
+/** What a session has read is followed to what could receive it, whichever way it was read or carried (A3). */
+
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
+
+let world: SessionWorld
+beforeEach(() => {
+  world = openSessionWorld()
+  mkdirSync(join(world.base, 'notes'))
+  writeFileSync(join(world.base, 'notes/a.txt'), 'outside\n')
+  world.file('.env', 'TOKEN=hunter2\n')
+  world.file('a.txt', 'plain\n')
+  world.file('x.py', 'print(open(".env").read())\n')
+  world.file('o.py', `print(open("${world.base}/notes/a.txt").read())\n`)
+  symlinkSync('.env', join(world.root, 'plain.txt'))
+})
+afterEach(() => world.close())
+
+const open = async () => {
+  const cordon = await world.open({ manifest: { object: manifest() } })
+  return cordon
+}
+
+const manifest = () => ({
+  schema_version: 1,
+  permission: { mode: 'contained' },
+  security: { redirects: 'all', command_substitution: true, outside_roots: 'ask' },
+  capabilities: {
+    allow: {
+      read: { paths: ['**', '.env', `${world.base}/notes/**`] },
+      commands: { patterns: ['git push:*'], default_domains: ['api.example.org'] },
+    },
+  },
+})
+
+const SEND = 'curl -s https://api.example.org/x'
+type Session = Awaited<ReturnType<typeof open>> extends { openSession(): infer One } ? One : never
+
+/** What is asked about a send, or null. */
+async function asksAbout(session: Session, command = SEND): Promise<string | null> {
+  const before = world.asked.length
+  await session.call('bash', { command })
+  return world.asked.length > before
+    ? world.asked
+        .at(-1)!
+        .asks.map(({ reason }) => reason.message)
+        .join(' ')
+    : null
+}
+
+describe('read', () => {
+  it.each([
+    ['a plain file (control)', 'cat a.txt', null],
+    ['cat', 'cat .env', 'secret'],
+    ['a redirect', 'cat < .env', 'secret'],
+    ['a loop', 'while read -r l; do echo "$l"; done < .env', 'secret'],
+    ['source', '. ./.env; echo $TOKEN', 'secret'],
+    ['a link', 'cat plain.txt', 'secret'],
+    ['a glob', 'cat .e*', 'secret'],
+    ['grep below', 'grep -r TOKEN .', 'secret'],
+    ['a copy', 'cp .env b.txt', 'secret'],
+    ['an archive', 'tar cf b.tar .env', 'secret'],
+    ['an encoder', 'base64 .env > b.txt', 'secret'],
+    ['git', 'git init -q . && git add -f .env && git -c user.name=x -c user.email=x@y commit -qm x', 'secret'],
+    ['inline code', 'python3 -c \'print(open(".env").read())\'', 'secret'],
+    ['a script', 'python3 x.py', 'secret'],
+    ['a substitution', 'echo "$(cat .env)"', 'secret'],
+    ['find', 'find . -name ".e*" -exec cat {} +', 'secret'],
+    ['xargs', 'echo .env | xargs cat', 'secret'],
+    ['a file that the manifest shows (control)', 'cat ../notes/a.txt', null],
+  ])('by %s', async (_, command, label) => {
+    const session = (await open()).openSession()
+    world.answer = () => ({ kind: 'once' })
+    await session.call('bash', { command })
+    world.answer = () => ({ kind: 'deny' })
+    const asked = await asksAbout(session)
+    if (label === null) expect(asked).toBeNull()
+    else expect(asked).toContain(label === 'secret' ? 'the secret' : 'files outside the project')
+  })
+})
