@@ -52,7 +52,20 @@ export const PROGRAM_SUITES: readonly ProgramSuite[] = [
         .sort()
         .map((path) => ({ name: path.slice('tests/'.length), command: ['/bin/sh', join(folder, path)] })),
     cases: tapCases,
-    known: [],
+    known: [
+      {
+        pattern: /^\w+\/03\.t|^rename\/02\.t/,
+        why: 'a path above 4095 bytes from the root is refused: it could be neither judged nor restored',
+      },
+      {
+        pattern: /^ch(?:mod\/12|own\/00)\.t/,
+        why: 'modes that set a user or a group are refused: they would work outside the sandbox',
+      },
+      {
+        pattern: /^rename\/23\.t .*got \w+,2/,
+        why: 'undo keeps a replaced file by a further name, which its link count shows',
+      },
+    ],
   },
   {
     name: 'git',
