@@ -24,8 +24,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { usageOf } from '../src/surfaces/cli/start/help.ts'
-import { commands } from '../src/surfaces/cli/usage.ts'
+import { commands } from '../src/surfaces/cli/start/commands.ts'
+import { usageOf } from '../src/surfaces/cli/start/completions.ts'
 
 const PLATFORMS = { x64: 'amd64', arm64: 'arm64' } as const
 type Platform = keyof typeof PLATFORMS

@@ -1,4 +1,4 @@
-/** Writes src/sandbox/bundles/bundles.generated.ts and docs/reference/bundles.md from the data files of the bundles. */
+/** Writes src/sandbox/bundles/bundles.json and docs/reference/bundles.md from the data files of the bundles. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import type { Bundle } from '../src/sandbox/bundles/bundle.ts'
 import { parseBundle, renderBundles } from '../src/sandbox/bundles/schema.ts'
 
 const folder = new URL('../src/sandbox/bundles/', import.meta.url)
-const generated = new URL('../src/sandbox/bundles/bundles.generated.ts', import.meta.url)
+const generated = new URL('../src/sandbox/bundles/bundles.json', import.meta.url)
 const docs = new URL('../docs/reference/', import.meta.url)
 
 /** Reads every data file, in the order of their names. */
@@ -22,26 +22,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const bundles = readBundles()
   mkdirSync(docs, { recursive: true })
   writeFileSync(new URL('bundles.md', docs), renderBundles(bundles))
-  writeFileSync(
-    generated,
-    `/** Generated from bundles/*.toml by scripts/generate-bundle-doc.ts; change those files instead. */
-
-import type { Bundle } from './bundle.ts'
-
-/** The bundles by their tools, each made where it is asked for. */
-export const BUNDLES: Readonly<Record<string, () => Bundle>> = {${bundles.map((bundle) => `${JSON.stringify(bundle.tool)}: () => (${JSON.stringify(bundle)})`).join(',')}}
-
-/** The bundles of agents by their programs. */
-export const AGENT_PROGRAMS: Readonly<Record<string, string>> = ${JSON.stringify(agentPrograms(bundles))}
-`,
-  )
+  writeFileSync(generated, JSON.stringify(Object.fromEntries(bundles.map((bundle) => [bundle.tool, bundle]))))
   execFileSync('biome', ['check', '--write', fileURLToPath(generated)], { stdio: 'inherit' })
-}
-
-function agentPrograms(bundles: readonly Bundle[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    bundles.flatMap(({ agent, programs, tool }) => (agent ? programs.map((program) => [program, tool]) : [])),
-  )
 }
 
 function readBundle(name: string): Bundle {

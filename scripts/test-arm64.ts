@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from '../src/sandbox/bwrap/init-messages.ts'
 import { compileFurnishing } from '../src/sandbox/bwrap/launch-compile.ts'
-import { INIT_STEPS } from '../src/sandbox/bwrap/steps.ts'
+import { NUMBERS } from '../src/sandbox/protocol.ts'
 import { planIn } from '../test/plan-in.ts'
 
 process.chdir(resolve(import.meta.dirname, '..'))
@@ -100,12 +100,12 @@ try {
     [
       'the init refuses a damaged setup message',
       await init(Buffer.from('CORDON2\n\0\0\0\0\0')),
-      failed(INIT_STEPS.ORDERS, 22),
+      failed(NUMBERS.step.ORDERS, 22),
     ],
     [
       'the init reads its setup message and opens its name service',
       await init(orders()),
-      failed(INIT_STEPS.PROC, ENOSYS),
+      failed(NUMBERS.step.PROC, ENOSYS),
     ],
     ['the addon that launches loads', loads('launch'), 0],
     ['the addon of the resident loads', loads('serve'), 0],

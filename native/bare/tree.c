@@ -85,7 +85,7 @@ void bare_fork(const struct call *c) {
     started = 0;
     (void)each_process(count_inside, &started);
     if (started >= most) {
-      if (!is_reported++) send_message('P', 0, 0, 0);
+      if (!is_reported++) send_message(MESSAGE_PROCESSES, 0, 0, 0);
       return answer(c, EAGAIN);
     }
   }

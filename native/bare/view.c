@@ -38,17 +38,17 @@ static void record_mask(struct place *p) {
   struct stat about;
   int place = open_place(p->path);
   if (place < 0) {
-    if ((errno == ENOENT && (p->flags & 1)) || is_out_of_reach(p->path)) return;
+    if ((errno == ENOENT && (p->flags & MASK_OPTIONAL)) || is_out_of_reach(p->path)) return;
     fail_at(STEP_MASK, p->index);
   }
   if (fstat(place, &about)) fail_at(STEP_MASK, p->index);
   close(place);
-  if ((p->flags & 4) && (about.st_dev != p->device || about.st_ino != p->inode)) {
+  if ((p->flags & MASK_EXACT) && (about.st_dev != p->device || about.st_ino != p->inode)) {
     errno = ESTALE;
     fail_at(STEP_MASK, p->index);
   }
   masked[masked_count++] = p;
-  if (S_ISDIR(about.st_mode) || (p->flags & 2)) return;
+  if (S_ISDIR(about.st_mode) || (p->flags & MASK_UNWATCHED)) return;
   p->device = about.st_dev;
   p->inode = about.st_ino;
   files[file_count++] = p;
@@ -61,8 +61,8 @@ void bare_record_masks(void) {
   fixed = allocate(setup.place_count + 1, sizeof *fixed);
   for (size_t i = 0; i < setup.place_count; i++) {
     struct place *p = &setup.places[i];
-    if (p->kind == 'm') record_mask(p);
-    else if (p->flags & 1) fixed[fixed_count++] = p;
+    if (p->kind == RECORD_MASK) record_mask(p);
+    else if (p->flags & PIN_READONLY) fixed[fixed_count++] = p;
   }
   qsort(masked, masked_count, sizeof *masked, by_path);
   qsort(fixed, fixed_count, sizeof *fixed, by_path);
@@ -91,9 +91,9 @@ static struct place *mask_of(const char *path, const struct stat *about) {
 }
 
 static void report_mask(struct place *p) {
-  if ((p->flags & 2) || (p->reported & 1)) return;
+  if ((p->flags & MASK_UNWATCHED) || (p->reported & 1)) return;
   p->reported |= 1;
-  send_message('V', p->index, 0, 0);
+  send_message(MESSAGE_MASK, p->index, 0, 0);
 }
 
 /* Whether a pin would prevent the change. 0, or the errno. */

@@ -10,6 +10,7 @@
  * connect.c and datagrams.c confine unix sockets. */
 #ifndef BROKER_H
 #define BROKER_H
+#include "../init/protocol.h"
 #include <limits.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -45,9 +46,6 @@ struct spot {
   char path[PATH_MAX]; /* canonical, without a trailing slash */
   const struct broker_place *place;
 };
-
-/* Loose: private to the command, but contains a root. A Landlock right would cover the root too. */
-enum place_kind { PLACE_ROOT = 1, PLACE_FREE = 2, PLACE_LOOSE = 3 };
 
 struct broker_place {
   enum place_kind kind;

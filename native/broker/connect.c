@@ -49,7 +49,9 @@ static uint32_t device_of(uint64_t mount) {
 
 static int is_message_of(const struct nlmsghdr *head, uint32_t inode, uint32_t device) {
   int left = (int)head->nlmsg_len - (int)NLMSG_LENGTH(sizeof(struct unix_diag_msg));
-  for (struct rtattr *at = (struct rtattr *)((char *)NLMSG_DATA(head) + NLMSG_ALIGN(sizeof(struct unix_diag_msg))); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
+  for (struct rtattr *at =
+           (struct rtattr *)((char *)NLMSG_DATA(head) + NLMSG_ALIGN(sizeof(struct unix_diag_msg)));
+       RTA_OK(at, left); at = RTA_NEXT(at, left)) {
     struct unix_diag_vfs place;
     if (at->rta_type != UNIX_DIAG_VFS || RTA_PAYLOAD(at) < sizeof place) continue;
     memcpy(&place, RTA_DATA(at), sizeof place);
@@ -77,9 +79,11 @@ static int is_own_socket(const struct spot *s) {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     size_t left = (size_t)n;
-    for (struct nlmsghdr *at = (struct nlmsghdr *)text; NLMSG_OK(at, left) && !ended && !own; at = NLMSG_NEXT(at, left)) {
+    for (struct nlmsghdr *at = (struct nlmsghdr *)text; NLMSG_OK(at, left) && !ended && !own;
+         at = NLMSG_NEXT(at, left)) {
       ended = at->nlmsg_type == NLMSG_DONE || at->nlmsg_type == NLMSG_ERROR;
-      own = !ended && at->nlmsg_len >= NLMSG_LENGTH(sizeof(struct unix_diag_msg)) && is_message_of(at, (uint32_t)s->about.st_ino, device);
+      own = !ended && at->nlmsg_len >= NLMSG_LENGTH(sizeof(struct unix_diag_msg)) &&
+            is_message_of(at, (uint32_t)s->about.st_ino, device);
     }
   }
   if (channel >= 0) close(channel);
@@ -147,7 +151,10 @@ static int copy_address(const struct call *c, uint64_t from, uint64_t length, st
 /* The path of a unix address; NULL without one. The bytes after it are zero. */
 static const char *path_of(const struct connection *one) {
   const struct sockaddr_un *address = (const struct sockaddr_un *)&one->address;
-  return one->length > PATH_START && one->length <= sizeof *address && address->sun_family == AF_UNIX && address->sun_path[0] ? address->sun_path : NULL;
+  return one->length > PATH_START && one->length <= sizeof *address && address->sun_family == AF_UNIX &&
+                 address->sun_path[0]
+             ? address->sun_path
+             : NULL;
 }
 
 int is_unix_socket(int fd) {
@@ -159,7 +166,11 @@ int is_unix_socket(int fd) {
 /* Opens a socket that belongs to this sandbox; the descriptor cannot change to another one. Returns
  * an errno, or 0. */
 int take_own_socket(struct spot *s, int *object) {
-  int error = !s->is_there ? ENOENT : !S_ISSOCK(s->about.st_mode) ? ECONNREFUSED : open_object(s) < 0 ? errno : !is_own_socket(s) ? ECONNREFUSED : 0;
+  int error = !s->is_there                  ? ENOENT
+              : !S_ISSOCK(s->about.st_mode) ? ECONNREFUSED
+              : open_object(s) < 0          ? errno
+              : !is_own_socket(s)           ? ECONNREFUSED
+                                            : 0;
   if (error == 0 && (*object = fcntl(s->object, F_DUPFD_CLOEXEC, 3)) < 0) error = errno;
   return error;
 }
@@ -186,7 +197,8 @@ void answer_socket_connect(const struct call *c, int number, uint64_t from, uint
   int error = copy_address(c, from, length, &one);
   const char *path = error == 0 && is_unix_socket(one.fd) ? path_of(&one) : NULL;
   if (path) error = take_object(c, &one, path);
-  else if (error == 0 && callers_are_told()) error = name_caller(c->tid, caller, one.fd, (struct sockaddr *)&one.address, one.length);
+  else if (error == 0 && callers_are_told())
+    error = name_caller(c->tid, caller, one.fd, (struct sockaddr *)&one.address, one.length);
   if (error == 0) return begin_connect(&one);
   close(one.fd);
   answer(c, error);

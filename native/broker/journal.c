@@ -201,7 +201,7 @@ void journal_refused(const char *path, enum change change, int error) {
   static uint32_t count;
   if (journal_fd < 0 || ++count > MAX_REFUSED) return;
   write_mark('n', change, (uint32_t)error, &none, path);
-  if (error) broker_report('D', count, (uint32_t)error, change);
+  if (error) broker_report(MESSAGE_REFUSED, count, (uint32_t)error, change);
 }
 
 void journal_end(void) {

@@ -20,7 +20,7 @@
 static int keep = -1;
 static const char *keep_path;
 static uint64_t file_limit, bytes_left;
-static enum { MUST_NOTHING, MUST_BUT_APPENDS, MUST_EVERYTHING } must_keep;
+static enum must must_keep;
 static uint32_t last_number;
 
 int broker_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path) {

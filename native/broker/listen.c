@@ -40,7 +40,8 @@ static int socket_of_process(pid_t tid, int number) {
   if (process >= 0) close(process);
   if (fd < 0) return -1;
   snprintf(path, sizeof path, "/proc/%d/fd/%d", tid, number);
-  if (fstat(fd, &got) == 0 && stat(path, &meant) == 0 && got.st_dev == meant.st_dev && got.st_ino == meant.st_ino)
+  if (fstat(fd, &got) == 0 && stat(path, &meant) == 0 && got.st_dev == meant.st_dev &&
+      got.st_ino == meant.st_ino)
     return fd;
   close(fd);
   return -1;

@@ -10,16 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum action {
-  ACTION_REFUSE = 1,
-  ACTION_JUDGE = 2,
-  ACTION_NOTE = 3,
-  ACTION_FREE = 4,
-  ACTION_MASK = 7,
-  ACTION_FOLDER = 8,
-  ACTION_BELOW = 16
-};
-
 #define MAX_PARTS (PATH_MAX / 2)
 #define BUCKETS 1024
 #define MAX_DEPTH 128 /* of a folder that is searched before a move */

@@ -61,7 +61,7 @@ static void settle_descriptors(int stdio) {
 static void prepare_broker(void) {
   for (size_t i = 0; i < setup.place_count; i++) {
     struct place *p = &setup.places[i];
-    if (p->kind == 'm' && (p->flags & 2)) continue; /* files of /proc cannot be moved */
+    if (p->kind == RECORD_MASK && (p->flags & MASK_UNWATCHED)) continue; /* files of /proc cannot be moved */
     if (broker_hold(p->path)) fail(STEP_BROKER);
   }
   if (broker_prepare(host)) fail(STEP_BROKER);
@@ -206,18 +206,18 @@ int main(int argc, char **argv) {
   close(2);
   uint32_t failure[3];
   if (broker_is_on() && broker_serve(report[0], command_pid, failure)) {
-    send_message('F', failure[0] ? failure[0] : STEP_BROKER, failure[0] ? failure[1] : (uint32_t)errno,
-                 failure[2]);
+    send_message(MESSAGE_FAILED, failure[0] ? failure[0] : STEP_BROKER,
+                 failure[0] ? failure[1] : (uint32_t)errno, failure[2]);
     _exit(FAULT_STATUS);
   }
   wait_for_start(report[0]);
   ssize_t n = read(report[0], failure, sizeof failure);
   if (n == (ssize_t)sizeof failure) {
-    send_message('F', failure[0], failure[1], failure[2]);
+    send_message(MESSAGE_FAILED, failure[0], failure[1], failure[2]);
     _exit(FAULT_STATUS);
   }
   close(report[0]);
   index_masks();
-  send_message('R', bare || watch >= 0 || !has_watched_masks(), 0, 0);
+  send_message(MESSAGE_READY, bare || watch >= 0 || !has_watched_masks(), 0, 0);
   watch_over(signals, watch, mounts);
 }

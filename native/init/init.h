@@ -15,7 +15,7 @@
 #define FAULT_STATUS 125
 
 struct place {
-  uint8_t kind; /* 'm' or 'p' */
+  uint8_t kind; /* RECORD_MASK or RECORD_PIN */
   uint8_t flags;
   const char *path;
   uint32_t index; /* among masks, or among pins */

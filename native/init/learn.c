@@ -9,9 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Mirrored by SOUGHT_KINDS in src/sandbox/bwrap/init-messages.ts. */
-enum sought { SOUGHT_LOOKUP = 1, SOUGHT_CHANGE = 2, SOUGHT_PROGRAM = 3, SOUGHT_RUN = 4, SOUGHT_LEFT_OUT = 5 };
-
 #define MAX_SOUGHT 16384 /* recorded paths; the rest is only counted */
 #define MAX_SOUGHT_BYTES (2 << 20)
 #define SLOTS 32768

@@ -73,7 +73,7 @@ void await_handover(void) {
   }
 }
 
-/* Handles with a negative number do not answer a 'C'. If the handle cannot be sent, the peer sees
+/* Handles with a negative number do not answer a WORD_CONNECT. If the handle cannot be sent, the peer sees
  * the connection closed. */
 void local_sockets_hand(unsigned number, int fd) {
   char message[64];

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "local-sockets.h"
+#include "protocol.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,12 +10,12 @@
 
 #define AT_ONCE 16 /* connections accepted in one round, so that the loop continues */
 
-static struct sockaddr_un addresses[LOCAL_SOCKETS];
-static int listeners[LOCAL_SOCKETS];
+static struct sockaddr_un addresses[MAX_SOCKETS];
+static int listeners[MAX_SOCKETS];
 static int count;
 
 int local_sockets_add(const char *path) {
-  if (count == LOCAL_SOCKETS || path[0] != '/' || strlen(path) >= sizeof addresses[0].sun_path) return -1;
+  if (count == MAX_SOCKETS || path[0] != '/' || strlen(path) >= sizeof addresses[0].sun_path) return -1;
   addresses[count].sun_family = AF_UNIX;
   strcpy(addresses[count].sun_path, path);
   listeners[count++] = -1;
@@ -47,7 +48,7 @@ int local_sockets_open(void) {
 }
 
 void local_sockets_watch(struct pollfd *fds) {
-  for (int i = 0; i < LOCAL_SOCKETS; i++)
+  for (int i = 0; i < MAX_SOCKETS; i++)
     fds[i] = (struct pollfd){.fd = i < count ? listeners[i] : -1, .events = POLLIN};
 }
 

@@ -4,8 +4,6 @@
 #define LOCAL_SOCKETS_H
 #include <poll.h>
 
-#define LOCAL_SOCKETS 32
-
 /* Returns -1 for one too many, or for a path too long for an address. */
 int local_sockets_add(const char *path);
 int local_sockets_count(void);

@@ -48,41 +48,41 @@ static void send_text(const uint32_t head[4], const char *text, size_t length) {
 void names_report(uint32_t kind, const char *name, uint16_t port) {
   size_t length = strlen(name);
   if (length > 255) return;
-  uint32_t head[4] = {'A', kind, (uint32_t)length, port};
+  uint32_t head[4] = {MESSAGE_ASKED, kind, (uint32_t)length, port};
   send_text(head, name, length);
 }
 
 void learn_send(uint32_t kind, const char *path, uint32_t count) {
   size_t length = strlen(path);
   if (length >= PATH_MAX) return;
-  uint32_t head[4] = {'B', kind, (uint32_t)length, count};
+  uint32_t head[4] = {MESSAGE_SOUGHT, kind, (uint32_t)length, count};
   send_text(head, path, length);
 }
 
 void programs_ask(uint32_t number, const char *text, size_t length) {
-  uint32_t head[4] = {'E', number, (uint32_t)length, 0};
+  uint32_t head[4] = {MESSAGE_START, number, (uint32_t)length, 0};
   send_text(head, text, length);
 }
 
 void programs_report(const char *text, size_t length) {
   if (length >= PATH_MAX) length = PATH_MAX - 1;
-  uint32_t head[4] = {'Y', 0, (uint32_t)length, 0};
+  uint32_t head[4] = {MESSAGE_UNJUDGED, 0, (uint32_t)length, 0};
   send_text(head, text, length);
 }
 
 void programs_send(uint32_t pid, uint32_t parent, const char *text, size_t length) {
-  uint32_t head[4] = {'O', pid, (uint32_t)length, parent};
+  uint32_t head[4] = {MESSAGE_PROGRAM, pid, (uint32_t)length, parent};
   send_text(head, text, length);
 }
 
 void callers_tell(uint32_t number, uint32_t parent, const char *text, size_t length) {
-  uint32_t head[4] = {'W', number, (uint32_t)length, parent};
+  uint32_t head[4] = {MESSAGE_CALLER, number, (uint32_t)length, parent};
   send_text(head, text, length);
 }
 
 void private_home_send(const char *path) {
   size_t length = strlen(path);
-  uint32_t head[4] = {'H', 0, (uint32_t)length, 0};
+  uint32_t head[4] = {MESSAGE_LEFT, 0, (uint32_t)length, 0};
   send_text(head, path, length);
 }
 
@@ -92,7 +92,7 @@ _Noreturn void fail_at(enum step step, uint32_t index) {
     ssize_t n = write(exec_report, failure, sizeof failure);
     (void)n;
   } else {
-    send_message('F', failure[0], failure[1], failure[2]);
+    send_message(MESSAGE_FAILED, failure[0], failure[1], failure[2]);
   }
   _exit(FAULT_STATUS);
 }

@@ -81,7 +81,7 @@ static void attach(int tree, int place, enum step step, uint32_t index) {
 /* The broker performs every change, so it keeps this object in place: a mount would split the tree
  * into two. */
 static int is_brokers(const struct place *p) {
-  return p->kind == 'p' && !(p->flags & 1) && broker_is_on();
+  return p->kind == RECORD_PIN && !(p->flags & PIN_READONLY) && broker_is_on();
 }
 
 static void pin(const struct place *p) {
@@ -93,7 +93,7 @@ static void pin(const struct place *p) {
                           OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
   if (tree < 0) fail_at(STEP_PIN, p->index);
   struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
-  if ((p->flags & 1) &&
+  if ((p->flags & PIN_READONLY) &&
       syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr))
     fail_at(STEP_PIN, p->index);
   attach(tree, place, STEP_PIN, p->index);
@@ -121,25 +121,25 @@ int mask_all(void) {
     for (size_t i = 0; i < setup.place_count; i++) {
       struct place *p = &setup.places[i];
       targets[i] = -1;
-      if (p->kind != 'm') continue;
+      if (p->kind != RECORD_MASK) continue;
       struct stat target;
       char name[16];
       /* The plan never nests masks, and pins keep names in place, so the check may come before the
        * binds. */
       if (lstat(p->path, &target)) {
-        int may_be_missing = (p->flags & 1) && errno == ENOENT;
+        int may_be_missing = (p->flags & MASK_OPTIONAL) && errno == ENOENT;
         if (!may_be_missing && !is_out_of_reach(p->path)) fail_at(STEP_MASK, p->index);
         targets[i] = -2;
         continue;
       }
-      watched |= !(p->flags & 2);
-      snprintf(name, sizeof name, "%c%u", p->flags & 2 ? 'q' : 'm', p->index);
+      watched |= !(p->flags & MASK_UNWATCHED);
+      snprintf(name, sizeof name, "%c%u", p->flags & MASK_UNWATCHED ? 'q' : 'm', p->index);
       if (S_ISDIR(target.st_mode)) {
         if (mkdirat(stage, name, 0555)) fail(STEP_STAGE);
       } else {
         /* A file that git would report as changed has a face, or cannot be opened: an empty one
          * could be committed. */
-        mode_t mode = p->face_flags & 2 ? 0 : p->face_flags & 1 ? 0555 : 0444;
+        mode_t mode = p->face_flags & FACE_CLOSED ? 0 : p->face_flags & FACE_EXECUTABLE ? 0555 : 0444;
         int file = openat(stage, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
         if (file < 0) fail(STEP_STAGE);
         for (uint32_t done = 0; done < p->face_length;) {
@@ -163,7 +163,7 @@ int mask_all(void) {
   }
   for (size_t i = 0; i < setup.place_count; i++) {
     struct place *p = &setup.places[i];
-    if (p->kind == 'p') {
+    if (p->kind == RECORD_PIN) {
       pin(p);
       continue;
     }
@@ -173,11 +173,12 @@ int mask_all(void) {
     if (place < 0) fail_at(STEP_MASK, p->index);
     /* A swapped directory could leave the mask on a decoy and the secret visible. */
     struct stat found;
-    if ((p->flags & 4) && (fstat(place, &found) || found.st_dev != p->device || found.st_ino != p->inode)) {
+    if ((p->flags & MASK_EXACT) &&
+        (fstat(place, &found) || found.st_dev != p->device || found.st_ino != p->inode)) {
       errno = ESTALE;
       fail_at(STEP_MASK, p->index);
     }
-    snprintf(name, sizeof name, "%c%u", p->flags & 2 ? 'q' : 'm', p->index);
+    snprintf(name, sizeof name, "%c%u", p->flags & MASK_UNWATCHED ? 'q' : 'm', p->index);
     int tree = (int)syscall(SYS_open_tree, stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     if (tree < 0) fail_at(STEP_MASK, p->index);
     attach(tree, place, STEP_MASK, p->index);
@@ -202,7 +203,7 @@ static void record_place(struct place *p) {
   if (place < 0 && (errno == ENOENT || is_out_of_reach(p->path))) return;
   if (place < 0 || syscall(SYS_statx, place, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &found) ||
       !(found.stx_mask & STATX_MNT_ID))
-    fail_at(p->kind == 'm' ? STEP_MASK : STEP_PIN, p->index);
+    fail_at(p->kind == RECORD_MASK ? STEP_MASK : STEP_PIN, p->index);
   p->mounted.mount = found.stx_mnt_id;
   p->mounted.device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
   p->mounted.inode = found.stx_ino;
@@ -224,7 +225,7 @@ void check_places(void) {
     record_place(p);
     if (!memcmp(&before.mounted, &p->mounted, sizeof p->mounted)) continue;
     errno = ESTALE;
-    fail_at(p->kind == 'm' ? STEP_MASK : STEP_PIN, p->index);
+    fail_at(p->kind == RECORD_MASK ? STEP_MASK : STEP_PIN, p->index);
   }
 }
 
@@ -233,12 +234,12 @@ static struct place **masks; /* by index */
 void index_masks(void) {
   masks = allocate(setup.mask_count + 1, sizeof *masks);
   for (size_t i = 0; i < setup.place_count; i++)
-    if (setup.places[i].kind == 'm') masks[setup.places[i].index] = &setup.places[i];
+    if (setup.places[i].kind == RECORD_MASK) masks[setup.places[i].index] = &setup.places[i];
 }
 
 int has_watched_masks(void) {
   for (size_t i = 0; i < setup.mask_count; i++)
-    if (!(masks[i]->flags & 2)) return 1;
+    if (!(masks[i]->flags & MASK_UNWATCHED)) return 1;
   return 0;
 }
 
@@ -253,7 +254,7 @@ void report_opens(int watch) {
       unsigned long index = strtoul(event->name + 1, NULL, 10);
       if (index >= setup.mask_count || (masks[index]->reported & 1)) continue;
       masks[index]->reported |= 1; /* once each: a search of the tree opens them repeatedly */
-      send_message('V', (uint32_t)index, 0, 0);
+      send_message(MESSAGE_MASK, (uint32_t)index, 0, 0);
     }
   }
 }
@@ -266,10 +267,10 @@ void report_lifted(void) {
     struct stat now;
     /* A missing file, or one that the command moved with its mask, shows nothing; another object
      * there does. */
-    if (p->kind != 'm' || (p->flags & 3) || (p->reported & 2) || lstat(p->path, &now) ||
-        now.st_dev == stage_device)
+    if (p->kind != RECORD_MASK || (p->flags & (MASK_OPTIONAL | MASK_UNWATCHED)) || (p->reported & 2) ||
+        lstat(p->path, &now) || now.st_dev == stage_device)
       continue;
     p->reported |= 2;
-    send_message('V', p->index, 1, 0);
+    send_message(MESSAGE_MASK, p->index, 1, 0);
   }
 }

@@ -25,7 +25,7 @@ static void report_servers(void) {
   for (size_t i = 0; i < setup.server_count; i++) {
     if (found[i] == serving[i]) continue;
     serving[i] = found[i];
-    send_message('L', setup.servers[i], found[i], 0);
+    send_message(MESSAGE_SERVER, setup.servers[i], found[i], 0);
   }
 }
 
@@ -56,7 +56,7 @@ static void report_others(void) {
     int on = is_in(now, count, others[i].port);
     if (on == others[i].on) continue;
     others[i].on = (uint8_t)on;
-    send_message('L', others[i].port, (uint32_t)on, 1);
+    send_message(MESSAGE_SERVER, others[i].port, (uint32_t)on, 1);
   }
   for (size_t i = 0; i < count && other_count < MAX_SERVERS; i++) {
     size_t known = 0;
@@ -65,7 +65,7 @@ static void report_others(void) {
       continue;
     others[other_count].port = now[i];
     others[other_count++].on = 1;
-    send_message('L', now[i], 1, 1);
+    send_message(MESSAGE_SERVER, now[i], 1, 1);
   }
 }
 
@@ -165,7 +165,7 @@ int answer_connect(uint16_t port, uint16_t id) {
   int fd = connect_inside(port);
   if (fd < 0) has_changed = 1; /* a full queue: the server may remain, and nothing else reports it */
   snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":%u}\n", id);
-  if (fd < 0 || !send_handle(message, fd)) send_message('N', id, (uint32_t)errno, 0);
+  if (fd < 0 || !send_handle(message, fd)) send_message(MESSAGE_UNCONNECTED, id, (uint32_t)errno, 0);
   if (fd >= 0) close(fd);
   return 1;
 }

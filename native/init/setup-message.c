@@ -61,12 +61,12 @@ void *allocate(size_t count, size_t size) {
 static int take_broker_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) {
   int bad = 0;
   switch (type) {
-  case 'o':
+  case RECORD_PLACE:
     if (length < 3) bad_setup(at);
     bad = broker_take_place(p[0], path_at(p + 1, length - 1, at));
     break;
-  case 'W': bad = bare_take(path_at(p, length, at)); break;
-  case 'L':
+  case RECORD_WALL: bad = bare_take(path_at(p, length, at)); break;
+  case RECORD_LEARN:
     if (length < 2 || p[length - 1]) bad_setup(at);
     for (uint8_t *end = p + length; p < end && !bad;) {
       char *text = (char *)p;
@@ -74,19 +74,19 @@ static int take_broker_record(uint8_t type, uint8_t *p, uint32_t length, uint32_
       bad = text[0] != '/' || learn_take(text);
     }
     break;
-  case 'J':
-  case 'f':
-  case 'k':
+  case RECORD_PROGRAMS:
+  case RECORD_RULES:
+  case RECORD_GIT_KEYS:
     if (length < 2 || p[length - 1]) bad_setup(at);
     for (uint8_t *end = p + length; p < end && !bad;) {
       char *text = (char *)p;
       p += strlen(text) + 1; /* before the text is split */
-      bad = type == 'J'   ? programs_take_line(text)
-            : type == 'f' ? broker_take_rule((uint8_t)text[0], text + 1)
+      bad = type == RECORD_PROGRAMS   ? programs_take_line(text)
+            : type == RECORD_RULES ? broker_take_rule((uint8_t)text[0], text + 1)
                           : broker_take_key(text);
     }
     break;
-  case 'u':
+  case RECORD_KEEP:
     if (length < 19) bad_setup(at);
     bad = broker_take_keep(u64_at(p), u64_at(p + 8), p[16], path_at(p + 17, length - 17, at));
     break;
@@ -98,18 +98,18 @@ static int take_broker_record(uint8_t type, uint8_t *p, uint32_t length, uint32_
 
 static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) {
   switch (type) {
-  case 'a':
+  case RECORD_ARGUMENT:
     setup.argv[setup.argc++] = (length == 1 && p[0] == 0) ? (char *)p : text_at(p, length, at);
     return;
-  case 'e': setup.envp[setup.envc++] = text_at(p, length, at); return;
-  case 'c':
+  case RECORD_ENVIRONMENT: setup.envp[setup.envc++] = text_at(p, length, at); return;
+  case RECORD_DIRECTORY:
     if (setup.cwd) bad_setup(at);
     setup.cwd = path_at(p, length, at);
     return;
-  case 'm':
-  case 'p': {
-    uint32_t head = length > 0 && type == 'm' && (p[0] & 4) ? 17 : 1;
-    if (length < head + 2 || p[0] > (type == 'm' ? 7 : 1)) bad_setup(at);
+  case RECORD_MASK:
+  case RECORD_PIN: {
+    uint32_t head = length > 0 && type == RECORD_MASK && (p[0] & MASK_EXACT) ? 17 : 1;
+    if (length < head + 2 || p[0] > (type == RECORD_MASK ? 7 : 1)) bad_setup(at);
     struct place *place = &setup.places[setup.place_count];
     place->kind = type;
     place->flags = p[0];
@@ -118,21 +118,23 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
       place->inode = u64_at(p + 9);
     }
     place->path = path_at(p + head, length - head, at);
-    place->index = (uint32_t)(type == 'm' ? setup.mask_count : setup.place_count - setup.mask_count);
+    place->index = (uint32_t)(type == RECORD_MASK ? setup.mask_count : setup.place_count - setup.mask_count);
     setup.place_count++;
-    if (type == 'm') setup.mask_count++;
+    if (type == RECORD_MASK) setup.mask_count++;
     return;
   }
-  case 'j': {
+  case RECORD_FACE: {
     struct place *place = setup.place_count ? &setup.places[setup.place_count - 1] : NULL;
-    if (!place || place->kind != 'm' || place->has_face || length < 1 || p[0] > 3) bad_setup(at);
+    if (!place || place->kind != RECORD_MASK || place->has_face || length < 1 ||
+        p[0] > (FACE_EXECUTABLE | FACE_CLOSED))
+      bad_setup(at);
     place->has_face = 1;
     place->face_flags = p[0];
     place->face = p + 1;
     place->face_length = length - 1;
     return;
   }
-  case 'b': {
+  case RECORD_BOUND: {
     if (length < 18) bad_setup(at);
     struct place *place = &setup.bound[setup.bound_count++];
     place->device = u64_at(p);
@@ -140,17 +142,17 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     place->path = path_at(p + 16, length - 16, at);
     return;
   }
-  case 'r':
+  case RECORD_READ_ONLY:
     if (length < 3 || p[0] > 1 || setup.readonly_count == 8) bad_setup(at);
     setup.readonly[setup.readonly_count].flags = p[0];
     setup.readonly[setup.readonly_count++].path = path_at(p + 1, length - 1, at);
     return;
-  case 'l':
+  case RECORD_LIMIT:
     if (length != 12 || setup.limit_count == 16 || u32_at(p) >= RLIM_NLIMITS) bad_setup(at);
     setup.limits[setup.limit_count].which = u32_at(p);
     setup.limits[setup.limit_count++].limit = u64_at(p + 4);
     return;
-  case 's':
+  case RECORD_SECCOMP:
     if (setup.filter.filter || length == 0 || length % sizeof(struct sock_filter) ||
         length / sizeof(struct sock_filter) > BPF_MAXINSNS)
       bad_setup(at);
@@ -158,69 +160,69 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     setup.filter.filter = allocate(1, length); /* aligned, unlike the payload */
     memcpy(setup.filter.filter, p, length);
     return;
-  case 'i':
+  case RECORD_IDS:
     if (length != 8 || setup.has_ids) bad_setup(at);
     setup.uid = u32_at(p);
     setup.gid = u32_at(p + 4);
     setup.has_ids = 1;
     return;
-  case 't':
+  case RECORD_TERMINAL:
     if (length != 5 || setup.has_terminal || p[0] == 0 || p[0] > 7) bad_setup(at);
     setup.terminal_fds = p[0];
     setup.rows = u16_at(p + 1);
     setup.cols = u16_at(p + 3);
     setup.has_terminal = 1;
     return;
-  case 'q':
+  case RECORD_PROCESS_NUMBERS:
     if (length != 4 || setup.process_numbers || u32_at(p) <= 300) bad_setup(at);
     setup.process_numbers = u32_at(p);
     return;
-  case 'v':
+  case RECORD_MEMORY:
     if (length != 4 || setup.memory_share || u32_at(p) == 0 || u32_at(p) > 1000) bad_setup(at);
     setup.memory_share = u32_at(p);
     return;
-  case 'g':
+  case RECORD_GATE:
     if (length != 0 || setup.has_gate) bad_setup(at);
     setup.has_gate = 1;
     return;
-  case 'n':
+  case RECORD_LISTENER:
     if (length != 2 || setup.has_listener || u16_at(p) < 1024) bad_setup(at);
     setup.port = u16_at(p);
     setup.has_listener = 1;
     return;
-  case 'w':
+  case RECORD_TIME:
     if (length != 4 || setup.milliseconds || u32_at(p) == 0) bad_setup(at);
     setup.milliseconds = u32_at(p);
     return;
-  case 'x':
+  case RECORD_NAMES:
     if (length != 2 || setup.has_names || (u16_at(p) && u16_at(p) < 1024)) bad_setup(at);
     setup.refused_port = u16_at(p);
     setup.has_names = 1;
     return;
-  case 'h':
+  case RECORD_NAME:
     if (length < 6 || names_add(u32_at(p), text_at(p + 4, length - 4, at))) bad_setup(at);
     return;
-  case 'y':
+  case RECORD_PROXY_PORT:
     if (length != 6 || setup.listener_count == MAX_LISTENERS || u16_at(p + 4) == 0) bad_setup(at);
     if (u32_at(p) && u32_at(p) >> 24 != 127) bad_setup(at);
     setup.listeners[setup.listener_count].address = u32_at(p);
     setup.listeners[setup.listener_count++].port = u16_at(p + 4);
     return;
-  case 'd':
+  case RECORD_SERVERS:
     if (setup.server_count || length == 0 || length % 2 || length / 2 > MAX_SERVERS) bad_setup(at);
     for (uint32_t i = 0; i < length; i += 2) {
       if (u16_at(p + i) == 0) bad_setup(at);
       setup.servers[setup.server_count++] = u16_at(p + i);
     }
     return;
-  case 'U':
+  case RECORD_SOCKET:
     if (length < 2 || local_sockets_add(text_at(p, length, at))) bad_setup(at);
     return;
-  case 'H':
+  case RECORD_HOME:
     if (length < 2 || private_home_is_on()) bad_setup(at);
     private_home_take(path_at(p, length, at));
     return;
-  case 'P':
+  case RECORD_ANY_PORT:
     if (length || setup.any_server) bad_setup(at);
     setup.any_server = 1;
     return;
@@ -272,11 +274,11 @@ void read_setup_message(void) {
     if (size - at < 5) bad_setup(at);
     uint32_t length = u32_at(body + at + 1);
     if (length > size - at - 5) bad_setup(at);
-    args += body[at] == 'a';
-    vars += body[at] == 'e';
-    places += body[at] == 'm' || body[at] == 'p';
-    bound += body[at] == 'b';
-    if (body[at] == 'z') {
+    args += body[at] == RECORD_ARGUMENT;
+    vars += body[at] == RECORD_ENVIRONMENT;
+    places += body[at] == RECORD_MASK || body[at] == RECORD_PIN;
+    bound += body[at] == RECORD_BOUND;
+    if (body[at] == RECORD_END) {
       if (length != 0 || at + 5 != size) bad_setup(at);
       break;
     }
@@ -286,7 +288,7 @@ void read_setup_message(void) {
   setup.envp = allocate(vars + 1, sizeof(char *));
   setup.places = allocate(places + 1, sizeof(struct place));
   setup.bound = allocate(bound + 1, sizeof(struct place));
-  for (at = 0; body[at] != 'z'; at += 5 + u32_at(body + at + 1))
+  for (at = 0; body[at] != RECORD_END; at += 5 + u32_at(body + at + 1))
     take_record(body[at], body + at + 5, u32_at(body + at + 1), at);
   /* A sandbox without a filter, ids or a working directory is an error. */
   if (!setup.argc || !setup.argv[0][0] || !setup.cwd || !setup.filter.filter || !setup.has_ids)

@@ -33,7 +33,7 @@ static int reap(void) {
   while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
     if (pid != command_pid) continue;
     if (WIFSTOPPED(status)) {
-      send_message('S', (uint32_t)WSTOPSIG(status), 0, 0);
+      send_message(MESSAGE_STOPPED, (uint32_t)WSTOPSIG(status), 0, 0);
       continue;
     }
     status_known = 1;
@@ -49,13 +49,13 @@ static int pending_signal;
  * result then applies to it. */
 void wait_at_gate(void) {
   uint8_t message[6];
-  send_message('G', 0, 0, 0);
+  send_message(MESSAGE_GATE, 0, 0, 0);
   for (;;) {
     read_exactly(control, message, sizeof message);
-    if (message[0] == 'G') return;
-    if (message[0] == 'K') pending_signal = message[1];
-    if (message[0] == 'Q') _exit(128 + SIGKILL);
-    if (message[0] != 'K' && message[0] != 'W') {
+    if (message[0] == WORD_GO) return;
+    if (message[0] == WORD_SIGNAL) pending_signal = message[1];
+    if (message[0] == WORD_QUIT) _exit(128 + SIGKILL);
+    if (message[0] != WORD_SIGNAL && message[0] != WORD_SIZE) {
       errno = EPROTO;
       fail(STEP_GATE);
     }
@@ -73,11 +73,12 @@ void wait_for_start(int report) {
     if (wait[0].revents) break;
     ssize_t n = recv(control, message, sizeof message, MSG_WAITALL);
     if (n < 0 && errno == EINTR) continue;
-    if (n != (ssize_t)sizeof message || message[0] == 'Q') _exit(128 + SIGKILL);
-    if (message[0] == 'J')
+    if (n != (ssize_t)sizeof message || message[0] == WORD_QUIT) _exit(128 + SIGKILL);
+    if (message[0] == WORD_JUDGED)
       programs_decide(u16_at(message + 2) | (uint32_t)u16_at(message + 4) << 16, message[1]);
-    if (message[0] == 'K') pending_signal = message[1];
-    if (message[0] == 'W' && setup.has_terminal) resize_terminal(u16_at(message + 2), u16_at(message + 4));
+    if (message[0] == WORD_SIGNAL) pending_signal = message[1];
+    if (message[0] == WORD_SIZE && setup.has_terminal)
+      resize_terminal(u16_at(message + 2), u16_at(message + 4));
   }
   deadline = now_ms() + setup.milliseconds;
 }
@@ -94,19 +95,19 @@ static int take_message(void) {
   ssize_t n = recv(control, message, sizeof message, MSG_WAITALL);
   if (n < 0 && errno == EINTR) return 1;
   if (n != (ssize_t)sizeof message) return 0;
-  if (message[0] == 'K' && message[1] > 0 && message[1] < NSIG) {
+  if (message[0] == WORD_SIGNAL && message[1] > 0 && message[1] < NSIG) {
     kill(-command_pid, message[1]);
     return 1;
   }
-  if (message[0] == 'W' && setup.has_terminal) {
+  if (message[0] == WORD_SIZE && setup.has_terminal) {
     resize_terminal(u16_at(message + 2), u16_at(message + 4));
     return 1;
   }
-  if (message[0] == 'J') {
+  if (message[0] == WORD_JUDGED) {
     programs_decide(u16_at(message + 2) | (uint32_t)u16_at(message + 4) << 16, message[1]);
     return 1;
   }
-  if (message[0] == 'C') return answer_connect(u16_at(message + 2), u16_at(message + 4));
+  if (message[0] == WORD_CONNECT) return answer_connect(u16_at(message + 2), u16_at(message + 4));
   return 0; /* Q, and any unknown message */
 }
 
@@ -136,7 +137,7 @@ static _Noreturn void finish(int signals, int is_killed) {
   if (!is_killed && setup.has_terminal) drain_terminal();
   int signalled = WIFSIGNALED(final_status);
   int code = signalled ? WTERMSIG(final_status) : WEXITSTATUS(final_status);
-  send_message('X', (uint32_t)signalled, (uint32_t)code, 0);
+  send_message(MESSAGE_ENDED, (uint32_t)signalled, (uint32_t)code, 0);
   _exit(signalled ? 128 + code : code);
 }
 
@@ -155,7 +156,7 @@ static int next_memory_check = -1;
 static int check_memory(void) {
   pid_t found = memory_check(now_ms(), &next_memory_check);
   if (found == 0) return 0;
-  send_message('M', (uint32_t)(memory_limit() / 1024), found < 0, 0);
+  send_message(MESSAGE_MEMORY, (uint32_t)(memory_limit() / 1024), found < 0, 0);
   if (found > 0) kill(found, SIGKILL);
   return found < 0;
 }
@@ -193,7 +194,7 @@ static void check_processes(int last) {
   there += broker_is_on();
   if (there < most && (there + NUMBERS_GIVEN_ONCE < most || can_fork())) return;
   processes_reported = 1;
-  send_message('P', 0, 0, 0);
+  send_message(MESSAGE_PROCESSES, 0, 0, 0);
 }
 
 #define REAP_AGAIN_MS 1
@@ -229,7 +230,7 @@ enum { WATCH_CONTROL, WATCH_SIGNALS, WATCH_MASKS, WATCH_MOUNTS, WATCH_IPC, OF_TE
 _Noreturn void watch_over(int signals, int watch, int mounts) {
   if (pending_signal > 0 && pending_signal < NSIG) kill(-command_pid, pending_signal);
   for (;;) {
-    struct pollfd fds[OF_SOCKETS + LOCAL_SOCKETS] = {
+    struct pollfd fds[OF_SOCKETS + MAX_SOCKETS] = {
         [WATCH_CONTROL] = {.fd = control, .events = POLLIN},
         [WATCH_SIGNALS] = {.fd = signals, .events = POLLIN},
         [WATCH_MASKS] = {.fd = watch, .events = POLLIN},
@@ -252,7 +253,7 @@ _Noreturn void watch_over(int signals, int watch, int mounts) {
     if (fds[WATCH_MASKS].revents & POLLIN) report_opens(watch);
     if (fds[WATCH_MOUNTS].revents & (POLLPRI | POLLERR)) report_lifted();
     if (setup.milliseconds && now_ms() >= deadline) {
-      send_message('T', 0, 0, 0);
+      send_message(MESSAGE_TIMEOUT, 0, 0, 0);
       finish(signals, 1);
     }
     check_processes(0);

@@ -22,6 +22,7 @@
  */
 #define _GNU_SOURCE
 #include "../clock.h"
+#include "../init/protocol.h"
 #include "launch.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -173,7 +174,7 @@ static void send_rest(struct bytes *rest) {
   rest->length -= gone;
 }
 
-static void order(struct bytes *to, char type, uint8_t a) {
+static void order(struct bytes *to, enum word_type type, uint8_t a) {
   const uint8_t message[ORDER_BYTES] = {(uint8_t)type, a};
   append(to, message, sizeof message);
 }
@@ -211,13 +212,13 @@ static int take_messages(const struct bytes *messages, size_t *at, const struct 
   while (*at + MESSAGE_BYTES <= messages->length) {
     const uint8_t *message = messages->at + *at;
     size_t whole = MESSAGE_BYTES;
-    if (message[0] == 'X' || message[0] == 'F') return 1;
+    if (message[0] == MESSAGE_ENDED || message[0] == MESSAGE_FAILED) return 1;
     /* The command chose the following words: they must not be read as messages. */
-    if (message[0] && strchr("ABEHY", message[0]))
+    if (message[0] && strchr(MESSAGES_WITH_TEXT, message[0]))
       whole += ((size_t)(message[8] | message[9] << 8 | message[10] << 16) + MESSAGE_BYTES - 1) /
                MESSAGE_BYTES * MESSAGE_BYTES;
     if (*at + whole > messages->length) return 0;
-    if (message[0] == 'E') ask_judge(judge, message, whole, out);
+    if (message[0] == MESSAGE_START) ask_judge(judge, message, whole, out);
     *at += whole;
   }
   return 0;
@@ -227,7 +228,7 @@ static int take_messages(const struct bytes *messages, size_t *at, const struct 
  * nothing could continue it. */
 static void stop_here(struct bytes *out) {
   struct sigaction now, usual = {.sa_handler = SIG_DFL};
-  order(out, 'K', SIGSTOP);
+  order(out, WORD_SIGNAL, SIGSTOP);
   for (int tries = 0; out->length && tries < 100; tries++) {
     struct pollfd wait = {control, POLLOUT, 0};
     poll(&wait, 1, 10);
@@ -236,7 +237,7 @@ static void stop_here(struct bytes *out) {
   sigaction(SIGTSTP, &usual, &now);
   raise(SIGTSTP);
   sigaction(SIGTSTP, &now, NULL);
-  order(out, 'K', SIGCONT);
+  order(out, WORD_SIGNAL, SIGCONT);
 }
 
 /* Exchanges messages until the init's last one or the end of the connection: true for the message. */
@@ -255,7 +256,7 @@ static int converse(struct bytes *out, struct bytes *messages, struct bytes *sai
         kill(child, SIGKILL);
         return 0;
       }
-      order(out, 'Q', 0);
+      order(out, WORD_QUIT, 0);
       deadline = now_ms() + GRACE_MS;
       *timed_out = 1;
       continue;
@@ -269,7 +270,7 @@ static int converse(struct bytes *out, struct bytes *messages, struct bytes *sai
       ssize_t n = read(signal_pipe[0], received, sizeof received);
       for (ssize_t i = 0; i < n; i++) {
         if (received[i] == SIGTSTP) stop_here(out);
-        else order(out, 'K', received[i]);
+        else order(out, WORD_SIGNAL, received[i]);
       }
     }
     if (waits[2].revents) {

@@ -41,7 +41,10 @@ static uint32_t last;
 static size_t kept_bytes;
 static uint16_t slots[SLOTS];
 
-static struct { char bytes[PATH_MAX + MAX_ALIASES * (NAME_MAX + 2) + WORDS_BYTES + VARIABLES_BYTES + 64]; size_t length; } text;
+static struct {
+  char bytes[PATH_MAX + MAX_ALIASES * (NAME_MAX + 2) + WORDS_BYTES + VARIABLES_BYTES + 64];
+  size_t length;
+} text;
 
 /* Without a name, callers are only reported. */
 int callers_take_name(const char *name) {
@@ -59,7 +62,8 @@ int callers_are_told(void) { return is_told; }
 /* The caller must still wait for its call afterwards: only then the value was the caller's. */
 uint32_t number_of(pid_t tid) {
   struct rlimit limit;
-  if (prlimit(tid, RLIMIT_LOCKS, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > last) return 0;
+  if (prlimit(tid, RLIMIT_LOCKS, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > last)
+    return 0;
   return (uint32_t)limit.rlim_cur;
 }
 
@@ -92,7 +96,8 @@ static int put_variables(pid_t pid) {
   ssize_t n = -1;
   snprintf(path, sizeof path, "/proc/%d/environ", pid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  while (fd >= 0 && length < sizeof all - 1 && (n = read(fd, all + length, sizeof all - 1 - length)) > 0) length += (size_t)n;
+  while (fd >= 0 && length < sizeof all - 1 && (n = read(fd, all + length, sizeof all - 1 - length)) > 0)
+    length += (size_t)n;
   if (fd >= 0) close(fd);
   if (n != 0) return 0;
   all[length] = 0;
@@ -138,11 +143,14 @@ static uint32_t find_or_add(uint32_t parent) {
   size_t slot = (hash ^ hash >> 16) % SLOTS;
   for (; slots[slot]; slot = (slot + 1) % SLOTS) {
     const struct caller *known = &callers[slots[slot] - 1];
-    if (known->parent == parent && known->length == text.length && !memcmp(known->text, text.bytes, text.length)) return slots[slot];
+    if (known->parent == parent && known->length == text.length &&
+        !memcmp(known->text, text.bytes, text.length))
+      return slots[slot];
   }
   /* Claims may use only half of the space. */
   unsigned share = text.bytes[0] == 'p' ? 2 : 1;
-  char *kept = last < MOST / share && kept_bytes + text.length < ALL_BYTES / share ? malloc(text.length) : NULL;
+  char *kept =
+      last < MOST / share && kept_bytes + text.length < ALL_BYTES / share ? malloc(text.length) : NULL;
   if (!kept) return 0;
   kept_bytes += text.length;
   memcpy(kept, text.bytes, text.length);
@@ -161,7 +169,8 @@ static int has_hosts(const struct image *image, const struct words *w) {
   int found = is_named(image->path);
   for (size_t i = 0; i < image->alias_count && !found; i++) found = is_named(image->aliases[i]);
   const char *word = w->bytes;
-  for (int i = 0; i < NAMED_WORDS && word < w->bytes + w->length && !found; i++, word += strlen(word) + 1) found = is_named(word);
+  for (int i = 0; i < NAMED_WORDS && word < w->bytes + w->length && !found; i++, word += strlen(word) + 1)
+    found = is_named(word);
   return found;
 }
 
@@ -193,7 +202,9 @@ static uint32_t number_plain(pid_t tid) {
 static int is_way_out(uint32_t address, uint16_t port) {
   if (setup.has_listener && port == setup.port && address == INADDR_LOOPBACK) return 1;
   for (size_t i = 0; i < setup.listener_count; i++)
-    if (port == setup.listeners[i].port && (!setup.listeners[i].address || address == setup.listeners[i].address)) return address >> 24 == 127;
+    if (port == setup.listeners[i].port &&
+        (!setup.listeners[i].address || address == setup.listeners[i].address))
+      return address >> 24 == 127;
   return 0;
 }
 
@@ -222,11 +233,13 @@ static socklen_t own_address(struct sockaddr_storage *into, int family, uint32_t
   memset(into, 0, sizeof *into);
   uint32_t wire = htonl(address);
   if (family == AF_INET) {
-    *(struct sockaddr_in *)into = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = wire};
+    *(struct sockaddr_in *)into =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = wire};
     return sizeof(struct sockaddr_in);
   }
   struct sockaddr_in6 *six = (void *)into;
-  *six = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr.s6_addr = {[10] = 0xff, [11] = 0xff}};
+  *six = (struct sockaddr_in6){
+      .sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr.s6_addr = {[10] = 0xff, [11] = 0xff}};
   memcpy(six->sin6_addr.s6_addr + 12, &wire, sizeof wire);
   return sizeof *six;
 }
@@ -266,7 +279,8 @@ int name_caller(pid_t tid, uint32_t number, int fd, struct sockaddr *address, so
   int family = AF_UNSPEC, type = 0;
   uint16_t port = 0, bound;
   socklen_t size = sizeof family;
-  if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) || (family != AF_INET && family != AF_INET6)) return 0;
+  if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &size) || (family != AF_INET && family != AF_INET6))
+    return 0;
   size = sizeof type;
   if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) || type != SOCK_STREAM) return 0;
   uint32_t to = lead(address, length, &port);

@@ -43,19 +43,26 @@ static size_t build_id(int fd, uint8_t into[ID_BYTES]) {
   static _Alignas(8) uint8_t head[HEAD_BYTES];
   ssize_t n = pread(fd, head, sizeof head, 0);
   const Elf64_Ehdr *elf = (const void *)head;
-  if (n < (ssize_t)sizeof *elf || memcmp(elf->e_ident, ELFMAG, SELFMAG) || elf->e_ident[EI_CLASS] != ELFCLASS64) return 0;
+  if (n < (ssize_t)sizeof *elf || memcmp(elf->e_ident, ELFMAG, SELFMAG) ||
+      elf->e_ident[EI_CLASS] != ELFCLASS64)
+    return 0;
   for (size_t i = 0; i < elf->e_phnum; i++) {
     Elf64_Phdr part;
-    if (elf->e_phentsize != sizeof part || elf->e_phoff > (size_t)n || (i + 1) * sizeof part > (size_t)n - elf->e_phoff) return 0;
+    if (elf->e_phentsize != sizeof part || elf->e_phoff > (size_t)n ||
+        (i + 1) * sizeof part > (size_t)n - elf->e_phoff)
+      return 0;
     memcpy(&part, head + elf->e_phoff + i * sizeof part, sizeof part);
-    if (part.p_type != PT_NOTE || part.p_offset > (size_t)n || part.p_filesz > (size_t)n - part.p_offset) continue;
+    if (part.p_type != PT_NOTE || part.p_offset > (size_t)n || part.p_filesz > (size_t)n - part.p_offset)
+      continue;
     for (size_t at = part.p_offset, end = at + part.p_filesz; at + sizeof(Elf64_Nhdr) <= end;) {
       Elf64_Nhdr note;
       memcpy(&note, head + at, sizeof note);
       if (note.n_namesz > HEAD_BYTES || note.n_descsz > HEAD_BYTES) break;
-      size_t name = at + sizeof note, text = name + ((note.n_namesz + 3) & ~3u), next = text + ((note.n_descsz + 3) & ~3u);
+      size_t name = at + sizeof note, text = name + ((note.n_namesz + 3) & ~3u),
+             next = text + ((note.n_descsz + 3) & ~3u);
       if (next > end) break;
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(head + name, "GNU", 4) && note.n_descsz && note.n_descsz <= ID_BYTES) {
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(head + name, "GNU", 4) &&
+          note.n_descsz && note.n_descsz <= ID_BYTES) {
         memcpy(into, head + text, note.n_descsz);
         return note.n_descsz;
       }
@@ -70,7 +77,8 @@ void note_identities(void) {
   for (size_t i = 0; i < known_count; i++) {
     struct known *k = &known[i];
     int fd = open(k->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    k->is_there = fd >= 0 ? fstat(fd, &k->about) == 0 && S_ISREG(k->about.st_mode) : stat(k->path, &k->about) == 0;
+    k->is_there =
+        fd >= 0 ? fstat(fd, &k->about) == 0 && S_ISREG(k->about.st_mode) : stat(k->path, &k->about) == 0;
     if (fd >= 0 && k->is_there) k->id_length = build_id(fd, k->id);
     if (fd >= 0) close(fd);
   }
@@ -108,7 +116,8 @@ static int is_settled(const struct stat *about) {
 }
 
 static int is_seen(const struct seen *s, const struct stat *about) {
-  return s->inode == about->st_ino && s->device == about->st_dev && s->changed.tv_sec == about->st_ctim.tv_sec && s->changed.tv_nsec == about->st_ctim.tv_nsec;
+  return s->inode == about->st_ino && s->device == about->st_dev &&
+         s->changed.tv_sec == about->st_ctim.tv_sec && s->changed.tv_nsec == about->st_ctim.tv_nsec;
 }
 
 static void compare(const char *path, const struct stat *about, struct seen *s) {
@@ -116,7 +125,8 @@ static void compare(const char *path, const struct stat *about, struct seen *s) 
   char mark[2] = "";
   int file = S_ISREG(about->st_mode) ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
   size_t length = file < 0 ? 0 : build_id(file, id);
-  *s = (struct seen){.inode = is_settled(about) ? about->st_ino : 0, .device = about->st_dev, .changed = about->st_ctim};
+  *s = (struct seen){
+      .inode = is_settled(about) ? about->st_ino : 0, .device = about->st_dev, .changed = about->st_ctim};
   /* An unreadable file may be a listed program. */
   s->is_secret = known_count && file < 0 && S_ISREG(about->st_mode) && about->st_uid == geteuid();
   s->has_line = file < 0 || (pread(file, mark, 2, 0) == 2 && !memcmp(mark, "#!", 2));
@@ -163,7 +173,8 @@ int look_at_image(const char *path, struct image *image) {
 }
 
 void add_aliases(struct image *image, const struct image *other) {
-  for (size_t i = 0; i < other->alias_count && image->alias_count < MAX_ALIASES; i++) image->aliases[image->alias_count++] = other->aliases[i];
+  for (size_t i = 0; i < other->alias_count && image->alias_count < MAX_ALIASES; i++)
+    image->aliases[image->alias_count++] = other->aliases[i];
 }
 
 int asks_for_operands(void) { return asks_for_files; }

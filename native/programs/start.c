@@ -96,7 +96,9 @@ static int open_named(const struct call *c, int at, const char *path, int flags)
 
 static void name_for_interpreter(struct start *s, int at) {
   if (s->path[0] == '/' || at == AT_FDCWD) memcpy(s->named, s->path, sizeof s->named);
-  else snprintf(s->named, sizeof s->named, s->path[0] ? "/dev/fd/%d/%.*s" : "/dev/fd/%d", at, PATH_MAX - 32, s->path);
+  else
+    snprintf(s->named, sizeof s->named, s->path[0] ? "/dev/fd/%d/%.*s" : "/dev/fd/%d", at, PATH_MAX - 32,
+             s->path);
 }
 
 static int copy_words(const struct words *from, struct words *to) {
@@ -248,7 +250,7 @@ static void run_or_refuse(const struct call *c, const struct image *runs, const 
   static int has_checked;
   int error = let_run(c, runs, allowed);
   if (error && error != ESRCH && !has_checked) {
-    broker_report('F', STEP_PROGRAMS, (uint32_t)error, 0);
+    broker_report(MESSAGE_FAILED, STEP_PROGRAMS, (uint32_t)error, 0);
     _exit(FAULT_STATUS);
   }
   if (!error) has_checked = 1;
@@ -264,7 +266,9 @@ void answer_start(const struct call *c) {
     look_at_operands(c, &s.runs, &s.runs_words);
   }
   if (error) answer(c, error);
-  else if (is_listed(&s.file, s.path, &s.said) || (s.file.has_line && is_listed(&s.runs, NULL, &s.runs_words))) hold(c, &s);
+  else if (is_listed(&s.file, s.path, &s.said) ||
+           (s.file.has_line && is_listed(&s.runs, NULL, &s.runs_words)))
+    hold(c, &s);
   else run_or_refuse(c, image_of(&s), NULL);
   free(s.said.bytes);
   free(s.runs_words.bytes);

@@ -33,7 +33,8 @@ int read_command_line(pid_t pid, struct words *w) {
   if (fd < 0) return -1;
   ssize_t n;
   while ((n = read(fd, part, sizeof part)) > 0) {
-    char *grown = w->length + (size_t)n + 1 > w->size ? realloc(w->bytes, 2 * (w->length + (size_t)n + 1)) : w->bytes;
+    char *grown =
+        w->length + (size_t)n + 1 > w->size ? realloc(w->bytes, 2 * (w->length + (size_t)n + 1)) : w->bytes;
     if (!grown) break;
     if (grown != w->bytes || !w->size) w->size = 2 * (w->length + (size_t)n + 1);
     w->bytes = grown;
@@ -65,7 +66,8 @@ static int is_judged(pid_t pid, const struct image *judged, const struct words *
   int good = look_at_process(pid, &image) == 0 && read_command_line(pid, &now) == 0;
   if (good && image.is_secret) good = 0;
   if (good && is_listed(&image, NULL, &now))
-    good = allowed && image.device == judged->device && image.inode == judged->inode && now.length == allowed->length && !memcmp(now.bytes, allowed->bytes, now.length);
+    good = allowed && image.device == judged->device && image.inode == judged->inode &&
+           now.length == allowed->length && !memcmp(now.bytes, allowed->bytes, now.length);
   if (good && number_image(pid, &image, &now)) good = 0;
   if (good) note_started(pid, &image, &now);
   else if (now.bytes) programs_report(now.bytes, now.length);

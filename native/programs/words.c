@@ -55,7 +55,8 @@ struct page {
 static const char *reach(const struct call *c, struct page *p, uint64_t from, size_t *left) {
   uint64_t start = from & ~(uint64_t)(PAGE - 1);
   if (p->length <= 0 || p->at != start) {
-    struct iovec local = {.iov_base = p->bytes, .iov_len = PAGE}, remote = {.iov_base = (void *)(uintptr_t)start, .iov_len = PAGE};
+    struct iovec local = {.iov_base = p->bytes, .iov_len = PAGE},
+                 remote = {.iov_base = (void *)(uintptr_t)start, .iov_len = PAGE};
     p->length = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
     p->at = start;
     if (p->length != PAGE) {
@@ -115,7 +116,8 @@ int read_words(const struct call *c, uint64_t from, struct words *w) {
 static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* Splits an interpreter line as the kernel does. Returns 0 if there is one. */
-static int take_line(char line[LINE_BYTES + 1], ssize_t length, const char **interpreter, const char **option) {
+static int take_line(char line[LINE_BYTES + 1], ssize_t length, const char **interpreter,
+                     const char **option) {
   if (length < 3 || line[0] != '#' || line[1] != '!') return -1;
   line[length] = 0;
   line[strcspn(line, "\n")] = 0;
@@ -163,7 +165,8 @@ int follow_interpreters(const struct call *c, int file, const char *path, struct
     const char *interpreter, *option;
     if (take_line(line, read_head(at, line, LINE_BYTES), &interpreter, &option)) return at;
     struct words next = {0};
-    int bad = add_word(&next, interpreter, strlen(interpreter)) || (option && add_word(&next, option, strlen(option))) || add_word(&next, named, strlen(named));
+    int bad = add_word(&next, interpreter, strlen(interpreter)) ||
+              (option && add_word(&next, option, strlen(option))) || add_word(&next, named, strlen(named));
     size_t first = strlen(w->bytes) + 1;
     if (!bad && first < w->length && grow(&next, w->length - first)) bad = 1;
     if (bad) {

@@ -16,6 +16,7 @@ import {
 import { parsePeople } from '../fleet/people.ts'
 import { fetchBeside, readOpenings, type StoredOpenings, writeOpenings } from '../fleet/policy-source.ts'
 import type { FleetSettings } from '../fleet/settings.ts'
+import { parseSeconds } from '../manifest/schema/shape.ts'
 import { Fault } from '../system/fault.ts'
 import { openKeyStore } from '../system/keys/keychain.ts'
 import type { PublicKey } from '../system/keys/signing-key.ts'
@@ -136,6 +137,12 @@ export interface OpeningRequest {
   readonly groups: readonly string[]
   readonly reason: string
   readonly seconds: number
+}
+
+/** How long an opening shall last, in whole seconds; null if the text is not such a time. */
+export function openingSeconds(time: string): number | null {
+  const seconds = parseSeconds(time)
+  return seconds !== null && Number.isInteger(seconds) ? seconds : null
 }
 
 /** Signs an opening with this machine's key: a new one, or one that waits for more people. */

@@ -3,8 +3,7 @@
 import { join } from 'node:path'
 import { detectProject, type Kind, type ProjectFacts, type ProjectFiles } from '../manifest/init/detect.ts'
 import { AGENT_READS, proposeManifest } from '../manifest/init/init.ts'
-import { bundleNames } from '../sandbox/bundles/built-in.ts'
-import { AGENT_PROGRAMS } from '../sandbox/bundles/bundles.generated.ts'
+import { builtInBundles, bundleNames } from '../sandbox/bundles/built-in.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { installersOnPath } from './place/installers.ts'
@@ -39,13 +38,10 @@ export function installedAgents(
   files: Files,
 ): readonly { readonly bundle: string; readonly program: string }[] {
   const folders = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
-  const there = Object.entries(AGENT_PROGRAMS).filter(([name]) =>
-    folders.some((folder) => files.exists(join(folder, name))),
-  )
-  // The first of several names of a program.
-  return there
-    .map(([program, bundle]) => ({ bundle, program }))
-    .filter(({ bundle }, index, all) => all.findIndex((one) => one.bundle === bundle) === index)
+  return builtInBundles.flatMap(({ agent, tool, programs }) => {
+    const program = agent && programs.find((name) => folders.some((folder) => files.exists(join(folder, name))))
+    return program ? [{ bundle: tool, program }] : []
+  })
 }
 
 function projectFiles(directory: string, files: Files): ProjectFiles {

@@ -40,8 +40,6 @@ export interface CommandChanges extends NetChanges {
   readonly unkept: readonly string[]
   /** The kept files of the project exceed its limit. */
   readonly isFull: boolean
-  /** Changed, and worth a person's attention. */
-  readonly noted: readonly string[]
   /** Files with further names, perhaps outside: only the copies under these names changed. */
   readonly apart: readonly string[]
   /** Whether the command itself changed a path, and not another program meanwhile. */
@@ -113,7 +111,6 @@ export class HeldChanges {
       // In doubt it is the command's.
       isOwn: whole ? anyOf(ownChanges(records), () => changedBehind(this.#store, [this.#id])) : () => true,
       apart: [...new Set(records.filter(({ apart }) => apart).map(({ other }) => other))],
-      noted: [...new Set(records.filter(({ op }) => op === 'noted').map(({ path }) => path))],
     }
   }
 

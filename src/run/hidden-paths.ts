@@ -87,7 +87,7 @@ export class HiddenPaths {
     for (let looks = 1; ; looks++) {
       const refreshed = this.#index.refresh()
       // Only a changed folder can contain a newly denied path.
-      if (refreshed.read > 0 || this.#restriction === null)
+      if (refreshed > 0 || this.#restriction === null)
         this.#restriction = restrictCommand(this.#rules, this.#placement, this.#files)
       const hidden = this.#rules.masks.secrets ? this.#hide(shown) : this.#always()
       if (looks === MOST_LOOKS) this.requireAll(hidden, running)

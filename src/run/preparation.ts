@@ -251,7 +251,7 @@ export class Site {
       fixed: { ...fixed, ...place.fixed },
       temporary: place.temporary,
       writable: this.#writes,
-    }).variables
+    })
   }
 
   /**

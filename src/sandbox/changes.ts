@@ -3,6 +3,8 @@
  * (native/broker/broker.h).
  */
 
+import { NUMBERS } from './protocol.ts'
+
 /**
  * `refuse`: nothing below it may change. `judge`: it arrives only by a rename, and only if its
  * content is a git configuration of listed keys. `note`: done, with a line in the record. `free`:
@@ -50,9 +52,13 @@ export interface ChangePlan {
   readonly free: readonly string[]
 }
 
-const ACTIONS: Readonly<Record<ChangeAction, number>> = { refuse: 1, judge: 2, note: 3, free: 4 }
-const FOLDER = 8
-const BELOW = 16
+const { FOLDER, BELOW, ...ACTION } = NUMBERS.action
+const ACTIONS: Readonly<Record<ChangeAction, number>> = {
+  refuse: ACTION.REFUSE,
+  judge: ACTION.JUDGE,
+  note: ACTION.NOTE,
+  free: ACTION.FREE,
+}
 
 /** Rules as in the setup message: for each a byte, and a text that ends in NUL. */
 export function ruleText(rules: readonly ChangeRule[]): string {

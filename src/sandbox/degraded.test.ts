@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest'
 import { type Backend, type Capability, SandboxFault } from './backend.ts'
 import { faultOfStep } from './bwrap/launch-progress.ts'
 import { probeSandbox } from './bwrap/probe.ts'
-import { INIT_STEPS } from './bwrap/steps.ts'
 import { createSeatbeltBackend, probeSeatbelt } from './experimental/seatbelt/backend.ts'
 import { createGvisorBackend, probeGvisor } from './oci/gvisor-backend.ts'
 import { planSandbox, type SandboxPlan } from './plan.ts'
+import { NUMBERS } from './protocol.ts'
 import { describePlan, formatPlan, type Support } from './report.ts'
 
 /** A sandbox that runs the probe and says nothing of its attacks. */
@@ -52,7 +52,7 @@ const PLAN = planSandbox({
 })
 
 test('only what the kernel lacks is done without: a machine that is used up is a fault', () => {
-  const code = (errno: number) => faultOfStep({ step: INIT_STEPS.BROKER, errno, index: 0 }, PLAN).code
+  const code = (errno: number) => faultOfStep({ step: NUMBERS.step.BROKER, errno, index: 0 }, PLAN).code
   const { ENOSYS, EOPNOTSUPP, EAGAIN, ENOSPC, EMFILE } = constants.errno
   // A kernel without Landlock, and one where it is disabled at boot.
   for (const errno of [ENOSYS, EOPNOTSUPP]) expect(code(errno)).toBe('changes-broker')

@@ -26,15 +26,6 @@ export interface EnvironmentRequest {
   readonly writable: readonly string[]
 }
 
-/** The environment, and the variables left out on purpose. */
-interface CommandEnvironment {
-  readonly variables: Readonly<Record<string, string>>
-  /** Entries of PATH that were dropped because they mean the current directory. */
-  readonly droppedPath: readonly string[]
-  /** Entries of PATH that came after all others because the command may write there. */
-  readonly deferredPath: readonly string[]
-}
-
 /** What every command sees where the manifest writes no `env_allowlist`. */
 export const defaultAllowlist: Readonly<Record<EnvironmentRequest['platform'], readonly string[]>> = {
   linux: words(`
@@ -56,7 +47,7 @@ const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
  * Builds a command's environment. Only a declared name passes, and a broad glob never lets a variable through that looks
  * like a key or a token: such a one must be declared by its full name.
  */
-export function commandEnvironment(request: EnvironmentRequest): CommandEnvironment {
+export function commandEnvironment(request: EnvironmentRequest): Readonly<Record<string, string>> {
   const patterns = [...(request.allowlist ?? defaultAllowlist[request.platform]), ...request.declared]
   const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')))
   const globs = patterns.filter((pattern) => pattern.includes('*'))
@@ -66,8 +57,7 @@ export function commandEnvironment(request: EnvironmentRequest): CommandEnvironm
     const passes = exact.has(name) || (globs.some((glob) => matchSegment(glob, name)) && !looksSecret(name))
     if (passes) variables[name] = value
   }
-  const path = usablePath(variables.PATH ?? SYSTEM_PATH, request.writable)
-  variables.PATH = path.value
+  variables.PATH = usablePath(variables.PATH ?? SYSTEM_PATH, request.writable)
   // Where the manifest names one, no text with other characters than those of ASCII is understood.
   for (const name of foreignCharsets(request.parent)) {
     if (!request.allowlist?.includes(name) && !request.declared.includes(name)) delete variables[name]
@@ -82,7 +72,7 @@ export function commandEnvironment(request: EnvironmentRequest): CommandEnvironm
     // Without PATH every shell uses its own default, so denying it means the system's.
     if (name !== 'PATH' && request.denied.some((pattern) => matchSegment(pattern, name))) delete variables[name]
   }
-  return { variables, droppedPath: path.dropped, deferredPath: path.deferred }
+  return variables
 }
 
 /** Whether a variable of this name usually contains a credential. */
@@ -97,27 +87,17 @@ export function looksSecret(name: string): boolean {
  * command may write come last: the project's programs are found, but a file from one command never
  * replaces `git` in the next.
  */
-function usablePath(path: string, writable: readonly string[]): UsablePath {
-  const dropped: string[] = []
+function usablePath(path: string, writable: readonly string[]): string {
   const system: string[] = []
   const deferred: string[] = []
   for (const entry of path.split(':')) {
-    if (!posix.isAbsolute(entry)) {
-      dropped.push(entry)
-      continue
-    }
+    if (!posix.isAbsolute(entry)) continue
     const clean = posix.normalize(entry).replace(/(.)\/$/, '$1')
     const list = writable.some((root) => clean === root || clean.startsWith(`${root}/`)) ? deferred : system
     if (!list.includes(clean)) list.push(clean)
   }
   if (system.length === 0) system.push(...SYSTEM_PATH.split(':'))
-  return { value: [...system, ...deferred].join(':'), dropped, deferred }
-}
-
-interface UsablePath {
-  readonly value: string
-  readonly dropped: readonly string[]
-  readonly deferred: readonly string[]
+  return [...system, ...deferred].join(':')
 }
 
 // Exported functions of bash (`BASH_FUNC_x%%`) run code in every shell; such names never pass.

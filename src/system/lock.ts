@@ -13,8 +13,8 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { canLock, tryLock } from './addon.ts'
 import { errorCode, Fault, unwritable } from './fault.ts'
-import { canLock, tryLock } from './file-addon.ts'
 import { uniqueName, writeMade } from './made-file.ts'
 import { isSameProcess, startOf } from './processes.ts'
 import { makeDirectories } from './state.ts'

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { openGatewayJudge } from '../../src/agents/mcp/judge.ts'
 import { openRecord } from '../../src/call/record/open.ts'
 import { run } from '../../src/surfaces/cli/commands/run/run.ts'
+import { commandRow, commands } from '../../src/surfaces/cli/start/commands.ts'
 import { answerHook } from '../../src/surfaces/hook/answer-hook.ts'
 import { findHost } from '../../src/surfaces/hook/hosts/hosts.ts'
 import { GatewayGate } from '../../src/surfaces/mcp/gateway/gate.ts'
@@ -96,7 +97,9 @@ const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   '`cordon run`': async () => {
     const terminal = { out: () => {}, err: () => {}, color: false, width: 80 }
-    return (await run({ terminal, bare: terminal, argv: ['--', 'true'] })) === 0 ? 'done' : 'failed'
+    return (await run({ terminal, bare: terminal, argv: ['--', 'true'], row: commandRow('run')!, commands })) === 0
+      ? 'done'
+      : 'failed'
   },
   'a `Read` hook': async () => {
     const input = { session_id: 's', cwd: world.root, hook_event_name: 'PreToolUse', tool_name: 'Read' }

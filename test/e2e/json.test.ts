@@ -2,7 +2,7 @@
 
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { commands } from '../../src/surfaces/cli/usage.ts'
+import { commands } from '../../src/surfaces/cli/start/commands.ts'
 import { Project } from './cordon.ts'
 import { ERROR, JSON_ROWS, OTHERS } from './json-schemas.ts'
 

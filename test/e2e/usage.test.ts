@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { commands } from '../../src/surfaces/cli/usage.ts'
+import { commands } from '../../src/surfaces/cli/start/commands.ts'
 import { Project } from './cordon.ts'
 
 let project: Project

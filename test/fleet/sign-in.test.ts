@@ -85,6 +85,7 @@ describe('in a fleet', () => {
       request: {
         tool: 'bash',
         subject: 'git push',
+        once: 'x',
         input: { command: 'git push' },
         call: 'bash git push',
         facts: null,

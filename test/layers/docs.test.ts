@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SUITES } from '../../scripts/suites.ts'
-import { commands } from '../../src/surfaces/cli/usage.ts'
+import { commands } from '../../src/surfaces/cli/start/commands.ts'
 import { TOOL_KEYS } from '../../src/tools/custom/tool-manifest.ts'
 
 /** The list of messages quotes fragments of the sources. */

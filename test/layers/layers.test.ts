@@ -76,6 +76,7 @@ describe('the sources', () => {
       )
     expect(importers.toSorted()).toEqual([
       'surfaces/cli/commands/agents/fleet-asks.ts',
+      'surfaces/cli/commands/agents/fleet-people.ts',
       'surfaces/cli/commands/agents/fleet-team.ts',
       'surfaces/cli/commands/agents/fleet.ts',
       'surfaces/cli/commands/agents/mcp.ts',

@@ -11,7 +11,7 @@ import { createCordon } from '../../src/session/cordon.ts'
 import { parseArguments } from '../../src/surfaces/cli/arguments.ts'
 import { run as runCheck } from '../../src/surfaces/cli/commands/policy/check.ts'
 import { run as runExplain } from '../../src/surfaces/cli/commands/policy/explain.ts'
-import { commandRow } from '../../src/surfaces/cli/usage.ts'
+import { commandRow, commands } from '../../src/surfaces/cli/start/commands.ts'
 import { answerHook, type HookAnswer } from '../../src/surfaces/hook/answer-hook.ts'
 import { findHost } from '../../src/surfaces/hook/hosts/hosts.ts'
 import { GatewayGate } from '../../src/surfaces/mcp/gateway/gate.ts'
@@ -156,8 +156,9 @@ async function openCheck(place: Place): Promise<Driver> {
     }
     const terminal = { out: into('out'), err: into('err'), color: false, width: 80 }
     const argv = ['--json', '--tool', tool, '--input', JSON.stringify(input)]
-    const args = parseArguments(commandRow('check')!, argv)
-    await place.as(() => run({ terminal, bare: terminal, argv, args }))
+    const row = commandRow('check')!
+    const args = parseArguments(row, argv)
+    await place.as(() => run({ terminal, bare: terminal, argv, args, row, commands }))
     if (said.out === '') throw new Error(said.err)
     return JSON.parse(said.out) as Json
   }

@@ -2,7 +2,7 @@
 
 import { globSync, readFileSync, symlinkSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { commandRow } from '../../src/surfaces/cli/usage.ts'
+import { commandRow } from '../../src/surfaces/cli/start/commands.ts'
 import type { Ran } from '../e2e/cordon.ts'
 import { Person } from '../e2e/terminal/person.ts'
 import { DRIVERS } from './drivers.ts'

@@ -1,22 +1,20 @@
-/** The bundles that Cordon brings along. */
+/** The bundles that Cordon brings along: *.toml as scripts/generate-bundle-doc.ts read and checked them. */
 
 import type { Bundle } from './bundle.ts'
-import { BUNDLES } from './bundles.generated.ts'
+import bundles from './bundles.json' with { type: 'json' }
+
+const BY_TOOL = bundles as unknown as Readonly<Record<string, Bundle>>
 
 /** Their tools, in the order of the alphabet. */
-export const bundleNames: readonly string[] = Object.keys(BUNDLES)
+export const bundleNames: readonly string[] = Object.keys(BY_TOOL)
 
-const made = new Map<string, Bundle>()
+export const builtInBundles: readonly Bundle[] = Object.values(BY_TOOL)
 
-/** The bundle of a tool, built on first use: a start does not read them all. */
 export function builtInBundle(tool: string): Bundle | undefined {
-  const known = made.get(tool)
-  if (known || !Object.hasOwn(BUNDLES, tool)) return known
-  const bundle = BUNDLES[tool]!()
-  made.set(tool, bundle)
-  return bundle
+  return Object.hasOwn(BY_TOOL, tool) ? BY_TOOL[tool] : undefined
 }
 
-export function builtInBundles(): readonly Bundle[] {
-  return bundleNames.flatMap((tool) => builtInBundle(tool) ?? [])
+/** The bundle of an agent, by the name of its program. */
+export function agentBundle(program: string): Bundle | undefined {
+  return builtInBundles.find(({ agent, programs }) => agent && programs.includes(program))
 }

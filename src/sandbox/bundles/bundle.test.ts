@@ -8,7 +8,7 @@ import { type BundleChoice, furnish, selectBundles } from './bundle.ts'
 import { findRegistries, machineRegistries } from './registry.ts'
 import { parseBundle, renderBundles } from './schema.ts'
 
-const bundles = builtInBundles()
+const bundles = builtInBundles
 
 const HOME = '/home/u'
 

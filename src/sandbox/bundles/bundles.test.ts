@@ -109,7 +109,7 @@ test.each(process.platform === 'linux' ? installed : [])('$tool works inside: $n
     writes: [root, ...seen(furnished.writes)],
     unixSockets: false,
   }
-  const { variables } = commandEnvironment({
+  const variables = commandEnvironment({
     parent: process.env,
     platform: 'linux',
     allowlist: null,

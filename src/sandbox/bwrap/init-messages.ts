@@ -1,9 +1,8 @@
-/**
- * PURE. The wire of cordon-init: its messages, the answers, and records (native/init/protocol.h).
- */
+/** PURE. The bytes of what sandbox/protocol.ts lists: messages of the init, words to it, and records. */
 
 import { encodePath } from '../../files/path-bytes.ts'
 import type { SoughtKind } from '../plan.ts'
+import { MESSAGES, NUMBERS, RECORDS, type RecordName, WORDS } from '../protocol.ts'
 
 /** A message from cordon-init. */
 export type InitMessage =
@@ -36,100 +35,77 @@ export type InitMessage =
 
 export const MESSAGE_BYTES = 16
 
-/** In the order of the init's numbers (native/init/learn.c). */
+/** In the order of `sought` in the table. */
 const SOUGHT_KINDS: readonly SoughtKind[] = ['lookup', 'change', 'program', 'run']
+
+const KINDS = new Map(
+  Object.entries(MESSAGES).map(([kind, letter]) => [letter.charCodeAt(0), kind as InitMessage['kind']]),
+)
 
 /** Parses one message of 16 bytes; null for one that does not exist. */
 export function parseMessage(bytes: Uint8Array): InitMessage | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, MESSAGE_BYTES)
   const [a, b, c] = [view.getUint32(4, true), view.getUint32(8, true), view.getUint32(12, true)]
-  switch (String.fromCharCode(view.getUint32(0, true) & 0xff)) {
-    case 'F':
-      return { kind: 'failed', step: a, errno: b, index: c }
-    case 'G':
-      return { kind: 'gate' }
-    case 'T':
-      return { kind: 'timeout' }
-    case 'M':
-      return { kind: 'memory', mebibytes: a, ended: b === 1 ? 'all' : 'process' }
-    case 'P':
-      return { kind: 'processes' }
-    case 'A':
-      return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
-    case 'H':
-      return { kind: 'left', bytes: b }
-    case 'E':
-      return { kind: 'start', number: a, bytes: b }
-    case 'Y':
-      return { kind: 'unjudged', bytes: b }
-    case 'O':
-      return { kind: 'program', pid: a === 0 ? null : a, parent: c, bytes: b }
-    case 'W':
-      return { kind: 'caller', number: a, parent: c, bytes: b }
-    case 'B':
-      return { kind: 'sought', what: SOUGHT_KINDS[a - 1] ?? null, bytes: b, count: c }
-    case 'R':
-      return { kind: 'ready', watched: a === 1 }
-    case 'V':
-      return { kind: 'mask', index: a, event: b === 1 ? 'lifted' : 'opened' }
-    case 'D':
-      return { kind: 'refused', count: a, errno: b, change: c }
-    case 'L':
-      return { kind: 'server', port: a, listening: b === 1, listed: c === 0 }
-    case 'S':
-      return { kind: 'stopped', signal: a }
-    case 'N':
-      return { kind: 'unconnected', id: a, errno: b }
-    case 'X':
-      return a === 0 ? { kind: 'ended', code: b, signal: null } : { kind: 'ended', code: null, signal: b }
+  const kind = KINDS.get(view.getUint32(0, true) & 0xff)
+  switch (kind) {
+    case 'failed':
+      return { kind, step: a, errno: b, index: c }
+    case 'memory':
+      return { kind, mebibytes: a, ended: b === 1 ? 'all' : 'process' }
+    case 'gate':
+    case 'timeout':
+    case 'processes':
+      return { kind }
+    case 'asked':
+      return { kind, what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
+    case 'left':
+      return { kind, bytes: b }
+    case 'start':
+      return { kind, number: a, bytes: b }
+    case 'unjudged':
+      return { kind, bytes: b }
+    case 'program':
+      return { kind, pid: a === 0 ? null : a, parent: c, bytes: b }
+    case 'caller':
+      return { kind, number: a, parent: c, bytes: b }
+    case 'sought':
+      return { kind, what: SOUGHT_KINDS[a - 1] ?? null, bytes: b, count: c }
+    case 'ready':
+      return { kind, watched: a === 1 }
+    case 'mask':
+      return { kind, index: a, event: b === 1 ? 'lifted' : 'opened' }
+    case 'refused':
+      return { kind, count: a, errno: b, change: c }
+    case 'server':
+      return { kind, port: a, listening: b === 1, listed: c === 0 }
+    case 'stopped':
+      return { kind, signal: a }
+    case 'unconnected':
+      return { kind, id: a, errno: b }
+    case 'ended':
+      return a === 0 ? { kind, code: b, signal: null } : { kind, code: null, signal: b }
     default:
       return null
   }
 }
 
-/** A message to cordon-init. */
-export function signalMessage(signal: number): Uint8Array {
-  return Uint8Array.of(0x4b, signal, 0, 0, 0, 0)
+/** A word to cordon-init. */
+export function wordMessage(word: keyof typeof WORDS, a = 0, b = 0, c = 0): Uint8Array {
+  return numbers(6, (view) => {
+    view.setUint8(0, WORDS[word].charCodeAt(0))
+    view.setUint8(1, a)
+    view.setUint16(2, b, true)
+    view.setUint16(4, c, true)
+  })
 }
 
 /** The answer to a program start. */
 export function judgedMessage(number: number, allowed: boolean): Uint8Array {
-  return numbers(6, (view) => {
-    view.setUint8(0, 0x4a)
-    view.setUint8(1, allowed ? 0 : 1)
-    view.setUint16(2, number & 0xffff, true)
-    view.setUint16(4, number >>> 16, true)
-  })
+  return wordMessage('judged', allowed ? 0 : 1, number & 0xffff, number >>> 16)
 }
 
-export function goMessage(): Uint8Array {
-  return Uint8Array.of(0x47, 0, 0, 0, 0, 0)
-}
-
-export function quitMessage(): Uint8Array {
-  return Uint8Array.of(0x51, 0, 0, 0, 0, 0)
-}
-
-/** Asks for a connection to a server inside; it comes over the channel for sockets, or as `unconnected`. */
-export function connectMessage(port: number, id: number): Uint8Array {
-  return numbers(6, (view) => {
-    view.setUint8(0, 0x43)
-    view.setUint16(2, port, true)
-    view.setUint16(4, id, true)
-  })
-}
-
-export function resizeMessage(rows: number, columns: number): Uint8Array {
-  return numbers(6, (view) => {
-    view.setUint8(0, 0x57)
-    view.setUint16(2, rows, true)
-    view.setUint16(4, columns, true)
-  })
-}
-
-/** PURE. The records of the setup message for cordon-init: a type, a length, and bytes. */
 const MAGIC = 'CORDON1\n'
-const MAX_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = NUMBERS.max.SETUP
 
 const encoder = new TextEncoder()
 
@@ -138,10 +114,10 @@ export class SetupWriter {
   readonly #chunks: Uint8Array[] = []
   #size = 0
 
-  record(type: string, ...parts: Uint8Array[]): void {
+  record(name: RecordName, ...parts: Uint8Array[]): void {
     const length = parts.reduce((sum, part) => sum + part.length, 0)
     const head = new Uint8Array(5)
-    head[0] = type.charCodeAt(0)
+    head[0] = RECORDS[name].charCodeAt(0)
     new DataView(head.buffer).setUint32(1, length, true)
     for (const chunk of [head, ...parts]) {
       this.#chunks.push(chunk)
@@ -150,7 +126,7 @@ export class SetupWriter {
   }
 
   finish(): Uint8Array {
-    this.record('z')
+    this.record('end')
     if (this.#size > MAX_BYTES)
       throw new RangeError(`the setup message takes ${this.#size} bytes, at most ${MAX_BYTES} are possible`)
     const bytes = new Uint8Array(MAGIC.length + 4 + this.#size)
@@ -182,7 +158,7 @@ export function pathBytes(path: string): Uint8Array {
 }
 
 /** So many bytes, with numbers put into them, least byte first. */
-export function numbers(size: number, write: (view: DataView) => void): Uint8Array {
+function numbers(size: number, write: (view: DataView) => void): Uint8Array {
   const bytes = new Uint8Array(size)
   write(new DataView(bytes.buffer))
   return bytes
@@ -194,4 +170,8 @@ export function u32(value: number): Uint8Array {
 
 export function u16(value: number): Uint8Array {
   return numbers(2, (view) => view.setUint16(0, value, true))
+}
+
+export function u64(value: bigint): Uint8Array {
+  return numbers(8, (view) => view.setBigUint64(0, value, true))
 }

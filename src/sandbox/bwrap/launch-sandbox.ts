@@ -8,7 +8,7 @@ import { cgroupValues, groupLimits } from '../limits.ts'
 import type { Cgroup } from '../limits-cgroup.ts'
 import { FIRST_UNCHOSEN_PORT, handsOutSockets, type SandboxPlan } from '../plan.ts'
 import { CONTROL_FD, HOST_FD, INIT_FD, IPC_FD, STDIO_FD } from './args.ts'
-import { connectMessage, type InitMessage } from './init-messages.ts'
+import { type InitMessage, wordMessage } from './init-messages.ts'
 import { type BwrapSetup, compileLayout, openGroup } from './launch-compile.ts'
 
 /** A layout whose init waits for its setup message. */
@@ -156,7 +156,7 @@ export class InsideServers {
     const id = this.#lastId
     return new Promise((resolve) => {
       this.#pending.set(id, resolve)
-      this.#control.write(connectMessage(port, id))
+      this.#control.write(wordMessage('connect', 0, port, id))
     })
   }
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { isInForeground } from '../../system/processes.ts'
 import type { TerminalIo } from '../backend.ts'
 import { ClipboardFilter } from './clipboard-filter.ts'
-import { resizeMessage } from './init-messages.ts'
+import { wordMessage } from './init-messages.ts'
 import type { Streams } from './launch-sandbox.ts'
 import { passOutput, type TerminalOutput } from './terminal-output.ts'
 
@@ -39,11 +39,11 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
   let waiting: NodeJS.Timeout | null = null
   setRaw(true)
   const resize = () => {
-    if (output.rows && output.columns) control.write(resizeMessage(output.rows, output.columns))
+    if (output.rows && output.columns) control.write(wordMessage('size', 0, output.rows, output.columns))
   }
   /** A program that draws the whole screen does so at a new size only. */
   const redraw = () => {
-    if (output.rows && output.columns) control.write(resizeMessage(output.rows - 1, output.columns))
+    if (output.rows && output.columns) control.write(wordMessage('size', 0, output.rows - 1, output.columns))
     resize()
   }
   output.on('resize', resize)

@@ -10,8 +10,9 @@ import { SandboxFault } from '../backend.ts'
 import { Capture } from '../capture.ts'
 import type { SandboxPlan } from '../plan.ts'
 import type { Caller, ProgramStart } from '../programs.ts'
+import { NUMBERS } from '../protocol.ts'
 import { CONTROL_FD, type SandboxLayer } from './args.ts'
-import { goMessage, type InitMessage, judgedMessage, quitMessage, signalMessage } from './init-messages.ts'
+import { type InitMessage, judgedMessage, wordMessage } from './init-messages.ts'
 import { type BwrapSetup, compileFurnishing } from './launch-compile.ts'
 import { faultOfStep, LaunchProgress } from './launch-progress.ts'
 import {
@@ -25,7 +26,6 @@ import {
 } from './launch-sandbox.ts'
 import type { SpareSandboxes } from './launch-spare.ts'
 import { relayTerminal, type TerminalRelay } from './launch-terminal.ts'
-import { INIT_STEPS } from './steps.ts'
 import { passOutput, type TerminalOutput } from './terminal-output.ts'
 
 /** How long the init has to end the sandbox before its connection is cut, which also ends it. */
@@ -85,7 +85,7 @@ async function attend(
     cleanups.push(() => inside.close())
     const refuse = () => {
       changed = true
-      control.write(quitMessage())
+      control.write(wordMessage('quit'))
     }
     const outputs: TerminalOutput[] = []
     /** Whether a signal or a limit ends it. Then a terminal that is stopped, as by Ctrl-S, is not waited for. */
@@ -113,13 +113,14 @@ async function attend(
           dropRest()
           resolve()
         }
-        if (message.kind === 'gate') void passGate(io).then((good) => (good ? control.write(goMessage()) : refuse()))
+        if (message.kind === 'gate')
+          void passGate(io).then((good) => (good ? control.write(wordMessage('go')) : refuse()))
       })
     })
 
     const end = () => {
       isEnding = true
-      control.write(quitMessage())
+      control.write(wordMessage('quit'))
       const timer = setTimeout(() => {
         // The init ends with its connection, whatever became of bubblewrap.
         control.destroy()
@@ -175,7 +176,7 @@ async function attend(
     await Promise.all(outputs.map((output) => output.flushed()))
     const stdout = captures.stdout?.finish() ?? null
     const stderr = captures.stderr?.finish() ?? null
-    if (changed) throw faultOfStep({ step: INIT_STEPS.MASK, errno: constants.errno.ESTALE, index: -1 }, plan)
+    if (changed) throw faultOfStep({ step: NUMBERS.step.MASK, errno: constants.errno.ESTALE, index: -1 }, plan)
     const complaint = () => ({
       by: layer.title,
       text: diagnosis.finish().bytes.toString('utf8'),
@@ -262,10 +263,10 @@ function passSignals(
 ): () => void {
   const goOn = () => {
     relay?.goOn()
-    control.write(signalMessage(constants.signals.SIGCONT))
+    control.write(wordMessage('signal', constants.signals.SIGCONT))
   }
   const stop = () => {
-    control.write(signalMessage(constants.signals.SIGSTOP), () => {
+    control.write(wordMessage('signal', constants.signals.SIGSTOP), () => {
       relay?.suspend()
       process.off('SIGTSTP', stop)
       process.kill(process.pid, 'SIGTSTP')
@@ -282,7 +283,7 @@ function passSignals(
     if (name === 'SIGCONT') return [name, goOn]
     const pass = () => {
       if (ENDING.has(name)) onEnding()
-      control.write(signalMessage(constants.signals[name]))
+      control.write(wordMessage('signal', constants.signals[name]))
     }
     return [name, pass]
   })

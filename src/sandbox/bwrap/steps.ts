@@ -1,38 +1,9 @@
 /** PURE. The steps at which cordon-init can fail, and the meaning of each failure for a person. */
 
 import type { FaultCode } from '../../system/fault.ts'
+import { NUMBERS } from '../protocol.ts'
 
-/** Mirrors `enum step` of native/init/protocol.h; a test compares the two. */
-export const INIT_STEPS = {
-  ORDERS: 1,
-  PRIVATE: 2,
-  PROC: 3,
-  STAGE: 4,
-  MASK: 5,
-  PIN: 6,
-  READONLY: 7,
-  LISTENER: 8,
-  HANDOVER: 9,
-  NESTING: 10,
-  USERNS: 11,
-  IDS: 12,
-  TERMINAL: 13,
-  CAPABILITIES: 14,
-  NO_NEW_PRIVS: 15,
-  SECCOMP: 16,
-  FORK: 17,
-  LIMITS: 18,
-  DIRECTORY: 19,
-  EXEC: 20,
-  GATE: 21,
-  JOIN: 22,
-  PLACE: 23,
-  STREAM: 24,
-  BROKER: 25,
-  PROGRAMS: 26,
-} as const
-
-export type InitStep = keyof typeof INIT_STEPS
+export type InitStep = keyof typeof NUMBERS.step
 
 interface StepMeaning {
   readonly code: FaultCode
@@ -115,6 +86,6 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
 
 /** The step of a number that came from the init; null for one that it does not have. */
 export function stepOf(value: number): InitStep | null {
-  for (const [step, number] of Object.entries(INIT_STEPS)) if (number === value) return step as InitStep
+  for (const [step, number] of Object.entries(NUMBERS.step)) if (number === value) return step as InitStep
   return null
 }

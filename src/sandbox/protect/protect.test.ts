@@ -49,7 +49,7 @@ function planOf(
   pins: readonly { path: string; mode: 'read-only' | 'in-place' }[],
 ) {
   const names = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@example.com' }
-  const { variables } = commandEnvironment({
+  const variables = commandEnvironment({
     parent: { PATH: process.env.PATH, HOME: home },
     platform: 'linux',
     allowlist: null,

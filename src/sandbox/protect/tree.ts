@@ -42,13 +42,6 @@ export interface Folder {
  */
 export const MAX_FOLDER_LENGTH = 3_800
 
-/** How much work a refresh was. */
-export interface RefreshCount {
-  readonly folders: number
-  /** Folders read or read again. */
-  readonly read: number
-}
-
 const WATCHED_FOLDERS = 500
 
 /** Every folder below some roots. Nothing is skipped, and there is not a limit of depth or time. */
@@ -74,8 +67,8 @@ export class SecretTree {
     this.#clock = clock
   }
 
-  /** Updates the index: reads new and changed folders. */
-  refresh(): RefreshCount {
+  /** Updates the index: reads new and changed folders. Returns how many. */
+  refresh(): number {
     let read = 0
     const stale: Folder[] = []
     for (const path of new Set([...this.#restless, ...this.#clock.changed(this.roots)])) {
@@ -91,7 +84,7 @@ export class SecretTree {
     if (this.#readNow >= WATCHED_FOLDERS) this.watch?.(null)
     this.#readNow = 0
     this.#clock.watchInIdleTime()
-    return { folders: this.#folders.size, read }
+    return read
   }
 
   /** The folders with secrets, protected names or git directories, and unreadable ones. */

@@ -30,15 +30,7 @@ import {
 } from '../../files/secret-shapes.ts'
 import type { MaskFace } from '../plan.ts'
 import { identityOf } from '../protect/protect.ts'
-import {
-  childPath,
-  type Folder,
-  isBelow,
-  MAX_FOLDER_LENGTH,
-  type RefreshCount,
-  type SecretEntry,
-  SecretTree,
-} from '../protect/tree.ts'
+import { childPath, type Folder, isBelow, MAX_FOLDER_LENGTH, type SecretEntry, SecretTree } from '../protect/tree.ts'
 import type { KnownObjects } from './git-objects.ts'
 import { type GitToken, MOST_CONFIG, maskGitTokens } from './git-tokens.ts'
 import type { SecretMemory } from './masks-cache.ts'
@@ -125,7 +117,7 @@ export class MaskIndex {
   }
 
   /** Makes the index true for a command that starts now. */
-  refresh(): RefreshCount {
+  refresh(): number {
     return this.tree.refresh()
   }
 

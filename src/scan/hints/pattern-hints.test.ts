@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mostWords, type Piece, parsePattern, waysOf } from '../../../scripts/injection/pattern-hints.ts'
 import { type Random, randomFrom } from '../../../test/redact-samples.ts'
-import { INJECTION_HINTS } from '../injection/hints.generated.ts'
-import { INJECTION_RULES } from '../injection/injection.ts'
+import { INJECTION_HINTS, INJECTION_RULES } from '../injection/injection.ts'
 
 const CHARACTERS = 'zq7é_指,.:;-=#*[]<>({"\'%$&?!@ \n'
 const known = new Map<string, string[]>()

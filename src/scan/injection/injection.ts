@@ -5,7 +5,7 @@
 
 import { type HintHits, HintSearch, occurs, type Part, stretches, type Way } from '../hints/automaton.ts'
 import { readSentences } from './features.ts'
-import { INJECTION_HINTS } from './hints.generated.ts'
+import HINTS from './hints.json' with { type: 'json' }
 import { normalise, type Span, type View, type Views } from './normalise.ts'
 import type { InjectionRule } from './rule.ts'
 import { AIM_RULES } from './rules-aims.ts'
@@ -151,6 +151,10 @@ function scanEnds(text: string, isGuidance: boolean): InjectionScan {
 }
 
 const MAX_MATCHES = 20
+
+/** Of each rule: over how many words it reaches, and its ways to match: hints in words, and signs; a set a line, with tabs. */
+type Hints = { readonly reach: number; readonly ways: readonly (readonly [words: string, signs: string])[] }
+export const INJECTION_HINTS: Readonly<Record<string, Hints>> = HINTS as unknown as Readonly<Record<string, Hints>>
 
 /** A rule with what hints at it. */
 interface HintedRule {

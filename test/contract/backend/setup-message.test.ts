@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from '../../../src/sandbox/bwrap/init-messages.ts'
-import { INIT_STEPS } from '../../../src/sandbox/bwrap/steps.ts'
+import { NUMBERS } from '../../../src/sandbox/protocol.ts'
 import { planIn } from '../../plan-in.ts'
 
 const ROUNDS = 150
@@ -71,7 +71,7 @@ function give(orders: Buffer, groups: readonly string[] = [], starts = false): P
   )
 }
 
-const refusal = { kind: 'failed', step: INIT_STEPS.ORDERS }
+const refusal = { kind: 'failed', step: NUMBERS.step.ORDERS }
 
 /** The orders with some records taken out, the length made right again. */
 function without(types: string): Buffer {
@@ -106,7 +106,7 @@ test('nothing starts when a control group cannot be joined', async () => {
   do answer = await give(compiled.orders, [join(project, 'missing/cgroup.procs')])
   while (answer.unheard)
   expect(answer.code).toBe(125)
-  expect(answer.messages).toEqual([expect.objectContaining({ kind: 'failed', step: INIT_STEPS.JOIN })])
+  expect(answer.messages).toEqual([expect.objectContaining({ kind: 'failed', step: NUMBERS.step.JOIN })])
 })
 
 test('bubblewrap and its init join every control group', async () => {

@@ -7,7 +7,7 @@ import { SandboxFault } from '../../../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { parseArguments } from '../../../src/surfaces/cli/arguments.ts'
 import { run } from '../../../src/surfaces/cli/commands/run/quarantine.ts'
-import { commandRow } from '../../../src/surfaces/cli/usage.ts'
+import { commandRow } from '../../../src/surfaces/cli/start/commands.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 let world: SessionWorld

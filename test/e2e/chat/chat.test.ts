@@ -402,7 +402,7 @@ it('--ui serves the page as long as the chat lives', async () => {
   await expect(fetch(link)).rejects.toThrow()
 })
 
-it('tools of MCP servers have levels like every other, and what they name is held to denials: /perm, /perms', async () => {
+it('tools of MCP servers have levels like every other, and denials apply to what they name: /perm, /perms', async () => {
   const at = await open(
     (_, index) => {
       const path = index === 4 ? { path: 'private/x' } : {}

@@ -9,7 +9,7 @@ const of = (tool: string, input: Try['input'], expected: Partial<Try> = {}): Try
 const NO_SERVERS = no('It brings no servers of others along.')
 const CHAT_SERVERS = by(
   'test/e2e/chat/chat.test.ts',
-  'tools of MCP servers have levels like every other, and what they name is held to denials: /perm, /perms',
+  'tools of MCP servers have levels like every other, and denials apply to what they name: /perm, /perms',
 )
 const glob = (pattern: string, expected: Partial<Try>): Try => ({ tool: 'glob', input: { pattern }, ...expected })
 
@@ -63,8 +63,8 @@ export const FILE_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'F2',
-    promise: 'What a tool of an MCP server names is held to written denials, whatever its level.',
-    shown: ['src/policy/mcp-rules.test.ts'],
+    promise: 'What a tool of an MCP server names is judged by written denials, whatever its level.',
+    shown: ['src/manifest/compile-mcp.test.ts'],
     files: { 'private/x': 'closed\n', 'src/a': 'a\n' },
     manifest: {
       permission: { tools: { mcp__s__open: 'allow' } },

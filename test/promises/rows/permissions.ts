@@ -236,7 +236,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       gateway: no('A client cannot change its own levels: they come from the manifest.'),
       chat: by(
         'test/e2e/chat/chat.test.ts',
-        'tools of MCP servers have levels like every other, and what they name is held to denials: /perm, /perms',
+        'tools of MCP servers have levels like every other, and denials apply to what they name: /perm, /perms',
       ),
       acp: by(
         'test/e2e/chat/acp.test.ts',
@@ -404,7 +404,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       bash('whoami', { is: 'deny' }),
     ],
     on: {
-      run: no('Both are about an agent; each typed command is a session of its own.'),
+      run: no('Both are about an agent; each typed command is a separate session.'),
       check: ONE_CALL,
       page: ONE_CALL,
       gateway: {

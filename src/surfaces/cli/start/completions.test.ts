@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { commands } from '../usage.ts'
+import { commands } from './commands.ts'
 import { run } from './completions.ts'
 
 function scriptFor(shell: string): string {
   const said: string[] = []
   const terminal = { out: (text: string) => void said.push(text), err: () => undefined, color: false, width: 80 }
-  expect(run({ terminal, bare: terminal, argv: [shell], args: { flags: {}, words: [shell], lists: {} } })).toBe(0)
+  expect(run({ terminal, commands, args: { flags: {}, words: [shell], lists: {} } })).toBe(0)
   return said.join('')
 }
 

@@ -1,14 +1,23 @@
 /** `cordon completions`: scripts for bash, zsh and fish, made from the command table. */
 
+import { HOST_NAMES } from '../../hook/hosts/hosts.ts'
 import { oneOf } from '../arguments.ts'
-import { type CommandContext, type CommandRow, commands, EXIT } from '../usage.ts'
-import { usageOf } from './help.ts'
+import { type CommandContext, type CommandRow, EXIT } from '../usage.ts'
 
 /** Prints the script for one shell. */
-export function run({ terminal, args: { words } }: CommandContext): number {
+export function run({
+  terminal,
+  commands,
+  args: { words },
+}: Pick<CommandContext, 'terminal' | 'commands' | 'args'>): number {
   const shell = oneOf(['bash', 'zsh', 'fish'], words[0], 'name one shell')
-  terminal.out({ bash, zsh, fish }[shell]())
+  terminal.out({ bash, zsh, fish }[shell](commands))
   return EXIT.ok
+}
+
+/** A command's usage with agent names inserted. */
+export function usageOf({ usage }: CommandRow): string {
+  return usage.replace('{agents}', HOST_NAMES.join('|'))
 }
 
 /** Words that may follow a command, from its usage: `show|test|lint`, `[list]`, agent names. */
@@ -30,7 +39,7 @@ function bashCase(row: CommandRow): string {
   return `    ${row.name}) if [ "$COMP_CWORD" -eq 2 ]; then COMPREPLY=($(compgen -W "${first.join(' ')} ${flagNames(row)}" -- "$word")); else ${later}; fi ;;`
 }
 
-function bash(): string {
+function bash(commands: readonly CommandRow[]): string {
   return `_cordon() {
   local word=\${COMP_WORDS[COMP_CWORD]}
   if [ "$COMP_CWORD" -eq 1 ]; then
@@ -56,7 +65,7 @@ function zshCase(row: CommandRow): string {
   return `    ${row.name}) _arguments ${specs.join(' ')} ;;`
 }
 
-function zsh(): string {
+function zsh(commands: readonly CommandRow[]): string {
   return `#compdef cordon
 _cordon() {
   if (( CURRENT == 2 )); then
@@ -76,7 +85,7 @@ _cordon "$@"
 `
 }
 
-function fish(): string {
+function fish(commands: readonly CommandRow[]): string {
   const lines = commands.flatMap((row) => [
     `complete -c cordon -n __fish_use_subcommand -a ${row.name} -d '${row.summary.replaceAll("'", '’')}'`,
     ...firstWords(row).map(

@@ -1,6 +1,6 @@
 import { expect, it, test } from 'vitest'
 import type { Terminal } from '../../terminal/terminal.ts'
-import { commands } from '../usage.ts'
+import { commands } from './commands.ts'
 import { help } from './help.ts'
 
 const terminal = (width: number): Terminal => ({ out: () => {}, err: () => {}, color: false, width })

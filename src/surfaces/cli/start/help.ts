@@ -1,8 +1,9 @@
 /** Help texts from the command table, as wide as the terminal. */
 
-import { HOST_NAMES } from '../../hook/hosts/hosts.ts'
 import { paint, type Terminal } from '../../terminal/terminal.ts'
-import { type CommandRow, commandRow, commands } from '../usage.ts'
+import type { CommandRow } from '../usage.ts'
+import { commandRow, commands } from './commands.ts'
+import { usageOf } from './completions.ts'
 
 /** Longer lines are hard to read on any terminal. */
 const WIDEST = 120
@@ -41,11 +42,6 @@ Usage:
 ${flags.length > 0 ? `\n${paint(terminal, 'bold', 'Options')}\n${columns(terminal, flags)}\n` : ''}
 ${wrapped(terminal, row.details)}
 `
-}
-
-/** A command's usage with agent names inserted. */
-export function usageOf({ usage }: CommandRow): string {
-  return usage.replace('{agents}', HOST_NAMES.join('|'))
 }
 
 function columns(terminal: Terminal, rows: readonly (readonly [name: string, about: string])[]): string {

@@ -5,63 +5,9 @@ import { trace } from '../../../system/timing.ts'
 import { version } from '../../../system/version.ts'
 import { redacted, redactedTerminal } from '../../terminal/redacted-terminal.ts'
 import { paint, processTerminal, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
-import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from '../usage.ts'
+import { type CommandContext, EXIT, ownWords, UsageError } from '../usage.ts'
+import { commandRow, commands } from './commands.ts'
 import { crashCode } from './crash-code.ts'
-
-type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | number }>
-
-/** An explicit list with lazy imports, because start-up counts. */
-const LOADERS: Readonly<Record<string, Load>> = {
-  check: () => import('../commands/policy/check.ts'),
-  explain: () => import('../commands/policy/explain.ts'),
-  status: () => import('../commands/machine/status.ts'),
-  try: () => import('../commands/run/try.ts'),
-  init: () => import('../commands/policy/init.ts'),
-  policy: () => import('../commands/policy/policy.ts'),
-  run: () => import('../commands/run/run.ts'),
-  shell: () => import('../commands/run/shell.ts'),
-  add: () => import('../commands/policy/add.ts'),
-  learn: () => import('../commands/policy/learn.ts'),
-  sign: () => import('../commands/policy/sign.ts'),
-  verify: () => import('../commands/policy/verify.ts'),
-  tools: () => import('../commands/policy/tools.ts'),
-  skills: () => import('../commands/policy/skills.ts'),
-  keys: () => import('../commands/machine/keys.ts'),
-  secrets: () => import('../commands/machine/secrets.ts'),
-  audit: () => import('../commands/run/audit.ts'),
-  log: () => import('../commands/run/log.ts'),
-  grants: () => import('../commands/policy/grants.ts'),
-  quarantine: () => import('../commands/run/quarantine.ts'),
-  redact: () => import('../commands/policy/redact.ts'),
-  scan: () => import('../commands/policy/scan.ts'),
-  doctor: () => import('../commands/machine/doctor.ts'),
-  undo: () => import('../commands/run/undo.ts'),
-  bundles: () => import('../commands/policy/bundles.ts'),
-  hook: () => import('../commands/machine/hook.ts'),
-  install: () => import('../commands/machine/install.ts'),
-  review: () => import('../commands/policy/review.ts'),
-  approvals: () => import('../commands/run/approvals.ts'),
-  ui: () => import('../commands/agents/ui.ts'),
-  import: () => import('../commands/policy/import.ts'),
-  mcp: () => import('../commands/agents/mcp.ts'),
-  chat: () => import('../commands/agents/chat.ts'),
-  agent: () => import('../commands/agents/agent.ts'),
-  fleet: () => import('../commands/agents/fleet.ts'),
-  login: () => import('../commands/agents/login.ts'),
-  acp: () => import('../commands/agents/acp.ts'),
-  setup: () => import('../commands/machine/setup.ts'),
-  uninstall: () => import('../commands/machine/uninstall.ts'),
-  resident: () => import('../commands/machine/resident.ts'),
-  completions: () => import('./completions.ts'),
-}
-
-/**
- * Output that is not masked: programs read it exactly (hook answers, manifests, keys, an agent's terminal), or it was
- * masked before (record, `redact`).
- */
-const VERBATIM: ReadonlySet<string> = new Set(
-  'hook init import completions keys chat acp mcp redact audit log'.split(' '),
-)
 
 /** Runs the CLI with these arguments and returns the exit code. */
 export async function main(
@@ -72,7 +18,7 @@ export async function main(
   // Without a command, show the project's status.
   const [given, ...rest] = argv[0] === '--json' ? ['status', ...argv] : argv
   const name = given ?? 'status'
-  const terminal = redactedTerminal(bare, VERBATIM.has(name))
+  const terminal = redactedTerminal(bare, commandRow(name)?.verbatim === true)
   if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
     terminal.out(rest.includes('--json') ? `${JSON.stringify({ version })}\n` : `cordon ${version}\n`)
     return EXIT.ok
@@ -91,19 +37,18 @@ export async function main(
     return EXIT.ok
   }
   const row = commandRow(name)
-  const load = row ? LOADERS[name] : undefined
-  if (!row || !load) return unknownCommand(terminal, name, rest.includes('--json'))
+  if (!row) return unknownCommand(terminal, name, rest.includes('--json'))
   const own = ownWords(row, rest)
   if (own.some((word) => word === '--help' || word === '-h'))
     return main(['help', name, ...own.filter((word) => word === '--json')], bare)
   try {
-    const [command, { parseArguments }] = await Promise.all([load(), import('../arguments.ts')])
+    const [command, { parseArguments }] = await Promise.all([row.load(), import('../arguments.ts')])
     trace(`loaded ${name}`)
     const ends = { ...(endBy && { endBy }), ...(untouched && { untouched }) }
     const wraps = row.flags.some((flag) => flag.name === '--json' && flag.wraps)
     const json = own.includes('--json') ? jsonTerminal(terminal, wraps) : null
     const exit = await command.run({
-      ...{ terminal: json?.terminal ?? terminal, argv: rest, bare, ...ends },
+      ...{ terminal: json?.terminal ?? terminal, argv: rest, bare, row, commands, ...ends },
       get args() {
         return parseArguments(row, rest)
       },
@@ -128,7 +73,7 @@ export async function main(
   }
 }
 
-/** A terminal on which all is JSON: texts of a command that has no fields of its own are gathered until it ends. */
+/** A terminal on which all is JSON: texts of a command without fields are gathered until it ends. */
 function jsonTerminal(terminal: Terminal, wraps: boolean): { terminal: Terminal; end: (exit: number) => void } {
   const texts: string[] = []
   const errors: string[] = []

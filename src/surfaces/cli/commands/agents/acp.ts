@@ -4,11 +4,11 @@ import { thisMachine } from '../../../../system/machine.ts'
 import { visibleLines } from '../../../terminal/terminal.ts'
 import { parseArguments, textFlag } from '../../arguments.ts'
 import { rootFlag } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
+export async function run({ terminal, argv, row }: CommandContext): Promise<number> {
   const end = argv.indexOf('--')
-  const args = parseArguments(commandRow('acp')!, end < 0 ? argv : argv.slice(0, end))
+  const args = parseArguments(row, end < 0 ? argv : argv.slice(0, end))
   const command = end < 0 ? [] : argv.slice(end + 1)
   if (args.words.length > 0) throw new UsageError(`an agent comes after --: cordon acp -- ${args.words.join(' ')}`)
   if (end >= 0 && command.length === 0) throw new UsageError('name the agent after --')

@@ -7,13 +7,13 @@ import type { ChatOptions } from '../../../chat/start.ts'
 import { isTerminalDevice } from '../../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments.ts'
 import { rootFlag } from '../../open-policy.ts'
-import { type CommandContext, commandRow, UsageError } from '../../usage.ts'
+import { type CommandContext, UsageError } from '../../usage.ts'
 
 const MODES = ['default', 'auto_accept', 'plan', 'auto', 'contained', 'custom'] as const
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
+export async function run({ terminal, argv, row }: CommandContext): Promise<number> {
   const args = parseArguments(
-    commandRow('chat')!,
+    row,
     argv.map((word) => (word === '-p' ? '--prompt' : word)),
   )
   const options = optionsOf(args)

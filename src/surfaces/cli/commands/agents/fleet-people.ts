@@ -1,8 +1,13 @@
 /** `cordon fleet login|break-glass`: an approver signs in, and opens what the policy lets people open. */
 
 import { resolve } from 'node:path'
-import { parseSeconds } from '../../../../manifest/schema/shape.ts'
-import { onlyOpening, publishOpening, signedOpening, takeOpening } from '../../../../organisation/break-glass.ts'
+import {
+  onlyOpening,
+  openingSeconds,
+  publishOpening,
+  signedOpening,
+  takeOpening,
+} from '../../../../organisation/break-glass.ts'
 import { readFleetSettings } from '../../../../organisation/membership.ts'
 import { handInSignIn } from '../../../../organisation/sign-in.ts'
 import { fleetView, onBus } from '../../../../organisation/sync.ts'
@@ -63,9 +68,8 @@ export async function runBreakGlass(
     terminal.out(`${paint(terminal, 'yellow', 'opened')} until ${begun[0]!.until}\n`)
     return EXIT.ok
   }
-  const seconds = parseSeconds(textFlag(args, 'for') ?? '')
-  if (given === null && (seconds === null || !Number.isInteger(seconds)))
-    throw new UsageError('say for how long: --for 30m')
+  const seconds = openingSeconds(textFlag(args, 'for') ?? '')
+  if (given === null && seconds === null) throw new UsageError('say for how long: --for 30m')
   const groups = (textFlag(args, 'groups') ?? '').split(',').filter((name) => name !== '')
   if (given === null && groups.length === 0) throw new UsageError('say for machines of which groups: --groups prod')
   const request = given ?? { reason: reason!, groups, seconds: seconds! }

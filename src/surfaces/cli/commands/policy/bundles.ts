@@ -9,7 +9,7 @@ import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [name] = args.words
-  const bundles = builtInBundles()
+  const bundles = builtInBundles
   const chosen = name === undefined ? null : bundles.find((bundle) => bundle.tool === name)
   if (chosen === undefined) {
     const suggestion = nearest(name!, bundleNames)

@@ -13,10 +13,9 @@ import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, listFlag, parseArguments, textFlag } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { openInForce } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../../usage.ts'
+import { type CommandContext, EXIT, ownWords, UsageError } from '../../usage.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  const row = commandRow('learn')!
+export async function run({ terminal, argv, row }: CommandContext): Promise<number> {
   const own = ownWords(row, argv)
   const args = parseArguments(row, own)
   const command = argv.slice(own.length + (argv[own.length] === '--' ? 1 : 0))

@@ -1,11 +1,11 @@
 /** `cordon redact`: stdin to stdout, line by line, with secrets masked. */
 
 import { createRedactor } from '../../../../scan/redact/redact.ts'
-import { parseArguments } from '../../arguments.ts'
-import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { type CommandContext, EXIT } from '../../usage.ts'
 
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
-  parseArguments(commandRow('redact')!, argv)
+export async function run(context: CommandContext): Promise<number> {
+  // The words are checked where they are parsed.
+  const { terminal, args: _ } = context
   const stream = createRedactor().stream()
   // `setEncoding` takes twice as long.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })

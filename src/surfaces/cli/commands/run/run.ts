@@ -31,10 +31,10 @@ import { leaveStreamsAlone } from '../../../terminal/passed-streams.ts'
 import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../../arguments.ts'
 import { type Opened, openInForce } from '../../open-policy.ts'
-import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../../usage.ts'
+import { type CommandContext, type CommandRow, EXIT, ownWords, UsageError } from '../../usage.ts'
 
-export async function run({ terminal, argv, endBy }: Omit<CommandContext, 'args'>): Promise<number> {
-  const { args, command } = splitCommand(argv)
+export async function run({ terminal, argv, row, endBy }: Omit<CommandContext, 'args'>): Promise<number> {
+  const { args, command } = splitCommand(row, argv)
   return runCommand({ terminal, args, command, ...(endBy && { endBy }) })
 }
 
@@ -334,8 +334,10 @@ async function nearby(loaded: LoadedPolicy, command: readonly string[], machine:
 }
 
 /** Words from the first one that is not Cordon's belong to the command. */
-function splitCommand(argv: readonly string[]): { args: Arguments; command: readonly string[] | null } {
-  const row = commandRow('run')!
+function splitCommand(
+  row: CommandRow,
+  argv: readonly string[],
+): { args: Arguments; command: readonly string[] | null } {
   const own = ownWords(row, argv)
   const args = parseArguments(row, own)
   const command = argv.slice(own.length + (argv[own.length] === '--' ? 1 : 0))

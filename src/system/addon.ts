@@ -1,0 +1,45 @@
+/** The addon `cordon-launch`: what it can do with files. */
+
+import { join } from 'node:path'
+
+/** Paths end in NUL; returns 0 or an errno. */
+export interface FileAddon {
+  times(path: Buffer, seconds: number, nanoseconds: number): number
+  attributes(from: Buffer, to: Buffer): number
+  has_attributes(path: Buffer): number
+  watch(watches: number, folder: number): number
+  unwatch(watches: number, watch: number): void
+  lock(fd: number): number
+}
+
+let addon: FileAddon | null | undefined
+
+/** The addon `cordon-launch` of the bundle, the library or a checkout, or null. */
+function loadAddon(): FileAddon | null {
+  for (const place of ['../native', '../../native', '../../dist/native']) {
+    const module = { exports: {} }
+    try {
+      process.dlopen(module, join(import.meta.dirname, place, `cordon-launch-${process.arch}`))
+      return module.exports as FileAddon
+    } catch {
+      // Try the next place.
+    }
+  }
+  return null
+}
+
+/** Null where it was not built, or this Node cannot load it. */
+export function fileAddon(): FileAddon | null {
+  if (addon === undefined) addon = loadAddon()
+  return addon
+}
+
+/** Whether the kernel's locks can be used. */
+export function canLock(): boolean {
+  return fileAddon() !== null
+}
+
+/** Locks an open file until it is closed or the process ends. False if another opening has the lock. */
+export function tryLock(fd: number): boolean {
+  return fileAddon()?.lock(fd) === 0
+}
