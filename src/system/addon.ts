@@ -34,12 +34,13 @@ export function fileAddon(): FileAddon | null {
   return addon
 }
 
-/** Whether the kernel's locks can be used. */
-export function canLock(): boolean {
-  return fileAddon() !== null
-}
+const EWOULDBLOCK = 11
 
-/** Locks an open file until it is closed or the process ends. False if another opening has the lock. */
-export function tryLock(fd: number): boolean {
-  return fileAddon()?.lock(fd) === 0
+/**
+ * Locks an open file until it is closed or the process ends. False if another opening has the lock; null without the addon,
+ * and on file systems that cannot, such as NFS.
+ */
+export function tryLock(fd: number): boolean | null {
+  const errno = fileAddon()?.lock(fd)
+  return errno === 0 ? true : errno === EWOULDBLOCK ? false : null
 }
