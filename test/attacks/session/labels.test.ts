@@ -3,6 +3,10 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openGatewayJudge } from '../../../src/agents/mcp/judge.ts'
+import { answerHook } from '../../../src/surfaces/hook/answer-hook.ts'
+import { findHost } from '../../../src/surfaces/hook/hosts/hosts.ts'
+import { machineFiles } from '../../../src/system/files.ts'
 import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
 
 let world: SessionWorld
@@ -126,5 +130,60 @@ describe('a secret that one read', () => {
     await asksAbout(leader)
     const decisions = world.auditLines().flatMap(({ type, decision }) => (type === 'begin' ? [decision] : []))
     expect(decisions).toMatchObject([{ reads: ['secret'] }, { flows: ['secret -> api.example.org'] }])
+  })
+})
+
+describe('a secret that a session read, at another surface', () => {
+  const signed = (): string =>
+    [
+      'schema_version = 1',
+      '[permission]',
+      'mode = "contained"',
+      '[capabilities.allow.read]',
+      'paths = ["**", ".env"]',
+      '[capabilities.allow.commands]',
+      'default_domains = ["api.example.org"]',
+      '[mcp.issues]',
+      'tools = ["*"]',
+    ].join('\n')
+
+  it.each([
+    [
+      'the gateway',
+      async () => {
+        const judge = await openGatewayJudge(world.root, world.machine)
+        const call = { input: {}, hints: null }
+        const decide = () => judge.decide('mcp__issues__create', null, call)
+        return { decide: () => decide().decision, close: () => judge.close() }
+      },
+    ],
+    [
+      'a hook',
+      async () => {
+        const input = JSON.stringify({
+          session_id: 'h',
+          hook_event_name: 'PreToolUse',
+          permission_mode: 'default',
+          cwd: world.root,
+          tool_name: 'Bash',
+          tool_input: { command: SEND },
+        })
+        const decide = async () => {
+          const place = { machine: world.machine, files: machineFiles, root: world.root, inside: false }
+          const setting = { ...place, cordon: ['/opt/node', '/opt/cordon.cjs'], commandLines: () => [] }
+          const { stdout } = await answerHook(findHost('claude-code')!, input, setting)
+          return JSON.parse(stdout).hookSpecificOutput.permissionDecision
+        }
+        return { decide, close: () => {} }
+      },
+    ],
+  ] as const)('asks at %s', async (_, openAt) => {
+    await world.sign(signed())
+    const other = await openAt()
+    expect(await other.decide()).toBe('allow')
+    const session = (await world.open()).openSession()
+    await session.call('read', { path: '.env' })
+    expect(await other.decide()).toBe('ask')
+    other.close()
   })
 })
