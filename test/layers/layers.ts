@@ -51,7 +51,7 @@ const surfaces: Readonly<Record<string, readonly string[]>> = {
   chat: ['run', 'session', 'chat'],
   hook: ['project', 'run', 'custom', 'questions', 'call', 'agents', 'organisation'],
   mcp: ['project', 'questions', 'call', 'session', 'agents', 'organisation'],
-  page: ['project', 'run', 'questions', 'call', 'session', 'report', 'learn'],
+  page: ['project', 'run', 'questions', 'call', 'session', 'report', 'learn', 'organisation'],
 }
 
 const PURE_WHY = 'Pure folders import pure folders, node:path and their parser only: effects belong in system/.'
@@ -177,7 +177,7 @@ export const MOST_FILES = 25
 /** Who may make a `CheckedPath`: those that judge a path, and guarded files of what they made themselves. */
 export const checkers: readonly string[] = [
   'call/decide/resolve-call.ts',
-  'session/context.ts',
+  'session/stages.ts',
   'system/guarded/directory.ts',
 ]
 
