@@ -302,6 +302,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       'src/approval/terminal-prompter.test.ts',
       'src/approval/suggestion.test.ts',
       'test/contract/session/once.test.ts',
+      'test/attacks/questions/requests.test.ts',
     ],
     files: { 'oth/b': 'content\n', 'oth/c': 'more\n', 'src/a': 'a\n' },
     manifest: GRANTED_SOME,
