@@ -25,7 +25,7 @@ type Body = Readonly<Record<string, unknown>>
 
 export interface PageParts {
   readonly machine: Machine
-  /** The canonical root for Policy and Time line. */
+  /** The canonical root for Policy and Changes. */
   readonly root: string
   readonly consent: Consent
   /** This machine's protections, as `cordon doctor` reports them. */

@@ -554,11 +554,12 @@ const rows: readonly CommandRow[] = [
     verbatim: true,
     summary: 'Work with Cordon’s own agent: every action goes through Cordon.',
     usage:
-      'cordon chat [--resume [ID]] [--provider NAME] [--model NAME]\n  cordon chat -p TEXT [--json] [--max-turns N] [--budget DOLLARS]',
+      'cordon chat [--resume [ID]] [--provider NAME] [--model NAME]\n  cordon chat -p TEXT [--json | --output FORM] [--max-turns N] [--budget DOLLARS]',
     words: 1,
     flags: [
       flag('--prompt TEXT', 'One task without a prompt, also -p; “-” reads it from stdin.'),
       flag('--json', 'With -p: print one JSON object at the end.'),
+      flag('--output FORM', 'With -p: text, json, or stream-json, the lines that Claude Code prints.'),
       flag('--resume', 'Go on with the newest conversation of this project, or with the one whose ID follows.'),
       flag('--provider NAME', 'The API profile.'),
       flag('--model NAME', 'Another model than the profile’s.'),
