@@ -179,6 +179,7 @@ function keysAfter(changes: readonly SignedText[], trust: BundleTrust): TeamKeys
     const value = parseKeyChange(change.payload)
     const after = index === 0 ? null : changeHash(changes[index - 1]!)
     if (value === null || value.fleet !== trust.fleet || value.after !== after) continue
+    if (!value.before.every((key) => keys.includes(key))) continue
     keys = value.keys
     needed = value.signers
     team = [...new Set([...team, ...value.before, ...keys])]
@@ -212,10 +213,25 @@ function sameKeys({ keys = [], signers }: Bundle, team: TeamKeys): boolean {
   return signers === team.needed && keys.length === team.keys.length && keys.every((key) => team.keys.includes(key))
 }
 
-/** The payloads of an unverified text, which two bundles of one content and one history share. */
-export function claimedPayloads(text: string): readonly string[] {
+/**
+ * Whether an unverified bundle brings no other key change than the one that its shown content states:
+ * after those that were published, and from keys that are known.
+ */
+export function followsHistory(text: string, { keys, changes }: TeamHistory): boolean {
   const signed = parseSigned(text)
-  return signed === null ? [] : [signed.payload, ...(signed.changes ?? []).map(({ payload }) => payload)]
+  const bundle = signed && parseBundle(signed.payload)
+  if (!bundle) return false
+  const [added, ...more] = (signed.changes ?? []).slice(changes.length)
+  if (more.length > 0 || changes.some((one, index) => one.payload !== signed.changes?.[index]?.payload)) return false
+  if (added === undefined) return true
+  const change = parseKeyChange(added.payload)
+  return (
+    change !== null &&
+    change.fleet === bundle.fleet &&
+    change.after === (changes.length > 0 ? changeHash(changes.at(-1)!) : null) &&
+    change.before.every((key) => keys.includes(key)) &&
+    sameKeys(bundle, { keys: change.keys, needed: change.signers, team: [] })
+  )
 }
 
 /** The bundle in an unverified text: to show, to sign, never to use. */

@@ -56,7 +56,7 @@ export async function syncOpenings(
   return keep(machine, bundle, fetched?.openings ?? [], fetched?.people, now)
 }
 
-/** Takes an opening from a file: under a cut network it is the only way. */
+/** Takes an opening from a file: under a cut network it is the only way. Empty if it does not count. */
 export function takeOpening(
   settings: FleetSettings,
   machine: Machine,
@@ -64,7 +64,10 @@ export function takeOpening(
   now: number,
 ): readonly ActiveOpening[] {
   const bundle = storedBundle(machine.stateDir, settings)?.bundle
-  return bundle === undefined ? [] : keep(machine, bundle, [signed], undefined, now)
+  if (bundle === undefined) return []
+  keep(machine, bundle, [signed], undefined, now)
+  const id = claimedOpening(signed)?.id
+  return announcedOpenings(machine, bundle, now).filter((one) => one.id === id)
 }
 
 function keep(

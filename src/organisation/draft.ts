@@ -6,8 +6,8 @@ import { type CallChecker, openChecker } from '../call/decide/check-call.ts'
 import {
   type Bundle,
   claimedBundle,
-  claimedPayloads,
   cosignBundle,
+  followsHistory,
   type Identity,
   layersOf,
   missingSignatures,
@@ -316,11 +316,10 @@ export function signedBundle(
   const history = before ?? { keys: settings.keys, needed: settings.signers, changes: [] }
   const content = typeof bundle === 'string' ? claimedBundle(bundle) : bundle
   if (content === null) throw new Fault('manifest', 'that is not a bundle')
-  const own = signBundle(content, key, history)
   // Our signature is for what was shown, and not for another key change beside it.
-  if (typeof bundle === 'string' && claimedPayloads(bundle).join('\0') !== claimedPayloads(own).join('\0'))
+  if (typeof bundle === 'string' && !followsHistory(bundle, history))
     throw new Fault('manifest', 'the bundle does not follow the published one: create it again from its draft')
-  const text = typeof bundle === 'string' ? cosignBundle(bundle, key)! : own
+  const text = typeof bundle === 'string' ? cosignBundle(bundle, key)! : signBundle(bundle, key, history)
   const needed = signersNeeded(history.needed, before?.bundle ?? null, content)
   if (needed > Math.min(history.keys.length, content.keys?.length ?? Number.POSITIVE_INFINITY))
     throw new Fault(

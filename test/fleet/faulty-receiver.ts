@@ -8,6 +8,8 @@ export interface FaultyReceiver {
   readonly url: string
   /** What was taken, as a collector writes it: one request a line, the logs only. */
   readonly taken: string[]
+  /** Metrics that were taken, the latest last. */
+  readonly metrics: string[]
   readonly faults: Record<string, number>
   close(): Promise<void>
 }
@@ -38,6 +40,7 @@ const FAULTS = [
 export async function openFaultyReceiver(seed: number): Promise<FaultyReceiver> {
   const random = seeded(seed)
   const taken: string[] = []
+  const metrics: string[] = []
   const faults: Record<string, number> = {}
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = []
@@ -47,6 +50,7 @@ export async function openFaultyReceiver(seed: number): Promise<FaultyReceiver> 
     faults[fault] = (faults[fault] ?? 0) + 1
     const take = (): void => {
       if (request.url === '/v1/logs') taken.push(body)
+      if (request.url === '/v1/metrics') metrics.push(body)
     }
     const ok = (): void => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     switch (fault) {
@@ -80,6 +84,7 @@ export async function openFaultyReceiver(seed: number): Promise<FaultyReceiver> 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     taken,
+    metrics,
     faults,
     close: async () => {
       server.closeAllConnections()

@@ -275,6 +275,14 @@ describe('the keys of the team', () => {
       () => signed(rotated(4, [c]), { ...toC, changes: toC.changes.toReversed() }, c),
       'unsigned',
     ],
+    [
+      'a change from keys that the team never had, which would enrol machines',
+      () => {
+        const known = { keys: [a.publicKey, e.publicKey], needed: 1, changes: [] }
+        return signBundleAgain(signBundle(rotated(2, [b]), a, known), b)
+      },
+      'malformed',
+    ],
     ['keys without a chain', () => signBundle(bundle({ version: 4, keys: [a.publicKey], signers: 1 }), a), 'malformed'],
   ]
   test.each(rows)('%s', (_, text, expected) => {
@@ -343,6 +351,12 @@ describe('whoever signs second', () => {
     })
     const forged = JSON.stringify({ ...JSON.parse(good), changes: JSON.parse(hidden).changes })
     expect(() => signedBundle(team, forged, null)).toThrow('does not follow')
+    // The control is one that was shown; one from keys that nobody knows would enrol machines by those.
+    const open = { ...shown, keys: [b.publicKey, e.publicKey], signers: 1 }
+    const from = (keys: readonly `ed25519:${string}`[]) => signBundle(open, a, { keys, needed: 2, changes: [] })
+    // Eve is the one who has not signed yet.
+    expect(signedBundle(team, from([a.publicKey]), null).missing).toBe(1)
+    expect(() => signedBundle(team, from([a.publicKey, e.publicKey]), null)).toThrow('does not follow')
   })
   it('signs no stage that does not follow from the draft', () => {
     const first = { key: a, settings: { keys: [a.publicKey, b.publicKey], signers: 2 } } as never

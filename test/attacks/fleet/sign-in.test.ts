@@ -1,21 +1,28 @@
 /** An ID token counts for one person, one key, one program and one provider, for a limited time. */
 
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { approversFor, personOf } from '../../../src/fleet/ask.ts'
 import type { Identity } from '../../../src/fleet/bundle.ts'
 import {
   deskKey,
   type Person,
+  parsePeople,
   signedIn,
   signIn,
   signInNonce,
   verifySignIn,
   vouchForSignIn,
 } from '../../../src/fleet/people.ts'
-import { discoverProvider, signInWith } from '../../../src/organisation/sign-in.ts'
+import { holdBus } from '../../../src/organisation/connection.ts'
+import { putBundle, signedBundle } from '../../../src/organisation/draft.ts'
+import { discoverProvider, signInWith, takeSignIn } from '../../../src/organisation/sign-in.ts'
+import { syncPolicy } from '../../../src/organisation/sync.ts'
+import { foundFleet } from '../../../src/organisation/team.ts'
 import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
-import { bundle, FLEET, NOW } from '../../fleet/fleet-world.ts'
+import { bundle, FLEET, NOW, openFleetWorld } from '../../fleet/fleet-world.ts'
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -158,6 +165,34 @@ describe('a token that names no key', () => {
   it('is no token that names a key', () => {
     expect(verifySignIn(by(token(), eve), vouching, FLEET, NOW, false)).toEqual({ problem: 'it is for another key' })
   })
+})
+
+it('the desk takes each token that names no key once, while it is fresh, and lists it for its key alone', async () => {
+  const world = openFleetWorld()
+  const { machine } = world
+  const policy = join(world.base, 'policy.bundle')
+  const team = foundFleet(machine, { fleet: FLEET, policy }, NOW)
+  const keys = [...IDENTITY.keys, deskKey(team.key.publicKey)]
+  const vouching = { ...IDENTITY, keys }
+  await putBundle(team, machine, signedBundle(team, bundle({ identity: vouching }), null).text, null)
+  const bus = holdBus(team.settings, machine)
+  await syncPolicy(team.settings, machine, NOW)
+  const take = (person: Person, now = NOW) => takeSignIn(team, machine, bus, JSON.stringify(person), now)
+  const listed = () => parsePeople(existsSync(`${policy}.people`) ? readFileSync(`${policy}.people`, 'utf8') : null)
+  const device = by(token({ nonce: undefined }))
+  expect(await take(device, NOW + 11 * 60_000)).toBe(false)
+  expect(await take({ ...device, key: eve.publicKey })).toBe(false)
+  expect(listed()).toEqual([])
+  expect(await take(device)).toBe(true)
+  expect(signedIn(bundle({ identity: vouching }), listed(), NOW)).toMatchObject([
+    { key: key.publicKey, subject: 'ann' },
+  ])
+  // A second key with the very token, as its thief would have it.
+  expect(await take(by(token({ nonce: undefined }), eve))).toBe(false)
+  // The control: a token of its own.
+  expect(await take(by(token({ nonce: undefined, jti: '2' }), eve))).toBe(true)
+  expect(listed()).toHaveLength(2)
+  world.close()
 })
 
 describe('who counts', () => {

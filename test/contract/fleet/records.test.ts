@@ -7,6 +7,7 @@ import { fleetDirectory } from '../../../src/fleet/bundle-store.ts'
 import { machineKey, signEnrolment, writeCertificate } from '../../../src/fleet/identity.ts'
 import { piecesOf } from '../../../src/fleet/ship/record.ts'
 import { userPublicKey, userSigningKey } from '../../../src/manifest/sign/sign.ts'
+import { countCalls } from '../../../src/organisation/machine-health.ts'
 import { readReceived, verifyReceived } from '../../../src/organisation/received.ts'
 import { recordQueue, shipRecords } from '../../../src/organisation/ship.ts'
 import { openKeyStore } from '../../../src/system/keys/keychain.ts'
@@ -83,6 +84,35 @@ it('arrives whole through every fault, over rotations and restarts, each line on
   expect(result.repeated).toBeGreaterThan(0)
   expect(Object.keys(receiver.faults).length).toBeGreaterThan(8)
   two.close()
+})
+
+it('brings what was counted beside logs and spans, as sums from one start', async () => {
+  const log = openLog('s1')
+  write(log, 4)
+  const decision = { verdict: 'deny', reason: 'host-denied', rules: ['deny x'] } as const
+  log.record({ type: 'denied', call: 'd', tool: 'bash', args_hash: 'x', decision })
+  const now = Date.parse('2026-06-01T00:00:00Z')
+  expect(countCalls(world.machine, now).total).toEqual({ calls: 3, refused: 1, asked: 0 })
+  // Counted once, whatever is counted again.
+  expect(countCalls(world.machine, now + 1000).total.calls).toBe(3)
+  // A batch whose metrics are lost brings them with the next one.
+  for (let round = 0; receiver.metrics.length === 0 && round < 50; round++) {
+    write(log, 1)
+    await shipAll()
+  }
+  log.close()
+  const [{ scopeMetrics }] = JSON.parse(receiver.metrics.at(-1)!).resourceMetrics
+  const { metrics } = scopeMetrics[0]
+  expect(metrics.map((one: { name: string }) => one.name)).toEqual(['cordon.calls', 'cordon.asks', 'cordon.refusals'])
+  expect(metrics[0].sum).toMatchObject({
+    aggregationTemporality: 2,
+    isMonotonic: true,
+    dataPoints: [
+      { asInt: '2', startTimeUnixNano: `${now}000000`, attributes: [{ value: { stringValue: 'started' } }] },
+      { asInt: '1', attributes: [{ value: { stringValue: 'refused' } }] },
+    ],
+  })
+  expect(metrics[2].sum.dataPoints).toMatchObject([{ asInt: '1', attributes: [{ value: { stringValue: 'deny x' } }] }])
 })
 
 it('a receiver that is down costs nothing: the cursor stays', async () => {
