@@ -114,13 +114,13 @@ export function openAuditTrail(machine: Machine): AuditTrail {
   return {
     query: (query: AuditQuery) => queryAudit(stateDir, query),
     subjects: (lines) => {
-      const undos = lines.flatMap(({ call, changes }) => {
-        const undo = (changes as { readonly undo?: unknown } | undefined)?.undo
-        return typeof undo === 'string' ? [[call, undo] as const] : []
+      const store = new CallStore(stateDir)
+      const known = lines.flatMap(({ call, changes }) => {
+        const { undo } = (changes ?? {}) as { readonly undo?: unknown }
+        const what = typeof undo === 'string' ? store.about(undo)?.what : undefined
+        return typeof what === 'string' ? [[call, what] as const] : []
       })
-      if (undos.length === 0) return new Map()
-      const kept = new Map(new CallStore(stateDir).list().map(({ id, about }) => [id, about.what]))
-      return new Map(undos.flatMap(([call, undo]) => (kept.has(undo) ? [[call, kept.get(undo)!] as const] : [])))
+      return new Map(known)
     },
     newest: () => newestSession(stateDir),
     sessions: () => auditSessions(stateDir),

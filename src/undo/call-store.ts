@@ -168,6 +168,11 @@ export class CallStore {
     appendFileSync(path, formatEnd(fileTime(time)))
   }
 
+  /** The description of a call; null if it is not kept. */
+  about(id: string): CallAbout | null {
+    return ID.test(id) ? this.#aboutOf(id) : null
+  }
+
   list(): KeptCall[] {
     return this.#ids().flatMap((id) => {
       const about = this.#aboutOf(id)

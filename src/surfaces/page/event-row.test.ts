@@ -23,6 +23,14 @@ it('has what a list shows, made visible, and nothing that is not there', () => {
   })
 })
 
+it('names a call by its programs, or by what undo knows, where its arguments are not kept', () => {
+  expect(eventRow({ ...line, tool: 'bash', summary: 'npm test' })).toMatchObject({ summary: 'npm test' })
+  expect(eventRow({ ...line, subject: 'npm test -- a', summary: 'npm test' })).not.toHaveProperty('summary')
+  expect(eventRow({ ...line, type: 'end' }, 'npm run fix -- \u202e')).toMatchObject({
+    subject: 'npm run fix -- \\u{202e}',
+  })
+})
+
 it('takes fields of any form', () => {
   for (const odd of [null, 7, 'text', [], {}, [[1]]])
     expect(eventRow({ ...line, decision: odd, changes: odd, hosts: odd, files: odd, tool: odd })).toMatchObject({

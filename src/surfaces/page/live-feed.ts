@@ -19,6 +19,8 @@ export interface EventRow {
   readonly agent?: string
   readonly tool?: string
   readonly subject?: string
+  /** The programs of a call, if its subject is not kept. */
+  readonly summary?: string
   readonly verdict?: string
   readonly reason?: string
   readonly outcome?: string
@@ -38,12 +40,12 @@ export interface EventRow {
 
 const MAX_SHOWN = 300
 
-/** The row of a line, whose secrets are already masked. */
-export function eventRow(line: AuditLine): EventRow {
+/** The row of a line, whose secrets are already masked. `what`: what undo knows of its call. */
+export function eventRow(line: AuditLine, what?: string): EventRow {
   const decision = record(line.decision)
   const changes = record(line.changes)
   const names = [line.files, changes.names, record(line.violations).subject].flatMap(texts)
-  const subject = text(line.subject) ?? text(line.value) ?? text(line.error) ?? text(line.summary)
+  const subject = text(line.subject) ?? text(line.value) ?? text(line.error) ?? text(what)
   const folders = foldersOf(texts(changes.names))
   const count = ['made', 'changed', 'removed'].reduce((sum, name) => sum + (Number(changes[name]) || 0), 0)
   const found = {
@@ -52,6 +54,7 @@ export function eventRow(line: AuditLine): EventRow {
     agent: text(line.agent) ?? text(line.by),
     tool: text(line.tool),
     subject,
+    ...(subject === undefined && { summary: text(line.summary) }),
     verdict: text(decision.verdict) ?? approvedWord(line.approved),
     reason: text(decision.reason) ?? text(line.approver) ?? text(line.error_code),
     outcome: text(line.outcome),
@@ -167,7 +170,8 @@ async function sendRecord(
     events = []
     if (batch.length > 0) await send({ events: batch })
   }
-  for await (const line of openAuditTrail(machine).tail(BUDGET, signal)) {
+  const trail = openAuditTrail(machine)
+  for await (const line of trail.tail(BUDGET, signal)) {
     if (line === null) {
       await flush()
       await send({ caughtUp: true })
@@ -176,7 +180,7 @@ async function sendRecord(
     }
     if (line.type === 'checkpoint' || line.type === 'rotated') continue
     noteSession(sessions, line.session, line.type === 'closed')
-    events.push(eventRow(line))
+    events.push(eventRow(line, line.changes === undefined ? undefined : trail.subjects([line]).get(line.call)))
     if (caughtUp || events.length >= BATCH) await flush()
   }
 }

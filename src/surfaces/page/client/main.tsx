@@ -216,7 +216,8 @@ function Now(): JSX.Element {
                   .filter(({ begin }) => begin.session === id)
                   .map(({ key, begin }) => (
                     <div key={key} class="running">
-                      <b>{begin.tool}</b> <code>{begin.subject ?? begin.reason}</code> since <When at={begin.time} />
+                      <b>{begin.tool}</b> <code>{begin.subject ?? begin.summary ?? begin.reason}</code> since{' '}
+                      <When at={begin.time} />
                     </div>
                   ))}
               </li>

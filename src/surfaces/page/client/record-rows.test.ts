@@ -8,6 +8,7 @@ import {
   NO_FILTER,
   type RecordFilter,
   RecordRows,
+  subjectOf,
   valuesOf,
 } from './record-rows.ts'
 
@@ -75,6 +76,15 @@ it.each(filters)('finds $filter', ({ filter, found }) => {
   const whole = { ...NO_FILTER, ...filter }
   expect(filtered(rows, whole).map(({ begin }) => begin.seq)).toEqual(found)
   expect(filterOf(filterLink(whole))).toEqual(whole)
+})
+
+it('a call without arguments is found by what undo knows of it, and named by it', () => {
+  const record = new RecordRows()
+  record.add([event({ call: 'a', tool: 'bash', summary: 'npm run' })])
+  expect(record.rows.map(subjectOf)).toEqual(['npm run'])
+  record.add([event({ seq: 2, call: 'a', type: 'end', subject: 'npm run fix' })])
+  expect(record.rows.map(subjectOf)).toEqual(['npm run fix'])
+  expect(filtered(record.rows, { ...NO_FILTER, text: 'fix' })).toHaveLength(1)
 })
 
 it('lists what can be chosen, the most frequent first, and holds only so many rows', () => {

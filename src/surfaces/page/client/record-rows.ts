@@ -146,15 +146,21 @@ function fits(row: RecordRow, filter: RecordFilter, words: readonly string[]): b
   return words.every((word) => row.words!.includes(word))
 }
 
-function wordsOf({ begin, end }: RecordRow): string {
-  const { subject, tool, type, reason, agent, session, project } = begin
-  return [subject, tool, type, reason, agent, session, project, end?.outcome, end?.files, end?.hosts]
+function wordsOf(row: RecordRow): string {
+  const { begin, end } = row
+  const { tool, type, reason, agent, session, project } = begin
+  return [subjectOf(row), tool, type, reason, agent, session, project, end?.outcome, end?.files, end?.hosts]
     .join('\n')
     .toLowerCase()
 }
 
 function contains(wanted: string, ...texts: readonly (string | undefined)[]): boolean {
   return texts.some((text) => text?.toLowerCase().includes(wanted))
+}
+
+/** The command or path; what undo knows of it, or its programs, if it is not kept. */
+export function subjectOf({ begin, end }: RecordRow): string {
+  return begin.subject ?? end?.subject ?? begin.summary ?? ''
 }
 
 /** Denied by a rule or by a person. */

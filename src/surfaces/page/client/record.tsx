@@ -12,6 +12,7 @@ import {
   type RecordFilter,
   type RecordRow,
   type RecordRows,
+  subjectOf,
   valuesOf,
 } from './record-rows.ts'
 import { useFeed } from './server.ts'
@@ -239,7 +240,7 @@ function Line({ row, who }: { readonly row: RecordRow; readonly who: string }): 
       <When at={begin.time} />
       <Verdict of={begin.verdict} />
       <span class="tool">{begin.tool ?? begin.type}</span>
-      <span class="what">{begin.subject ?? begin.reason ?? ''}</span>
+      <span class="what">{subjectOf(row) || (begin.reason ?? '')}</span>
       <span class="outcome dim">
         {[begin.verdict === 'ask' ? answer : '', end?.outcome ?? '', end?.changed ? `${end.changed} changed` : '']
           .filter(Boolean)
