@@ -96,7 +96,7 @@ const tools: readonly Tool[] = [
   {
     name: 'cargo',
     needs: ['cargo'],
-    script: `export CARGO_HOME=/tmp/cargo; mkdir -p app/src && cd app && printf '[package]\\nname="app"\\nversion="0.1.0"\\nedition="2021"\\n' > Cargo.toml && echo 'fn main(){println!("hi");}' > src/main.rs && cargo build -q --offline && target/debug/app`,
+    script: `export CARGO_HOME=/tmp/cargo CARGO_INCREMENTAL=0; mkdir -p app/src && cd app && printf '[package]\\nname="app"\\nversion="0.1.0"\\nedition="2021"\\n' > Cargo.toml && echo 'fn main(){println!("hi");}' > src/main.rs && cargo build -q --offline && target/debug/app`,
     varies: /\/target\//,
   },
   {

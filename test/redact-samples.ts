@@ -118,6 +118,16 @@ export const OPTION_PLACES: readonly string[] = [
   'gh auth login --with-token <<< "{}"',
   'ssh bob@h "echo {} | sudo -S id"',
   'rabbitmqctl add_user bob {}',
+  'pdftotext -upw {} a.pdf',
+  'composer config --auth github-oauth.github.com {}',
+  'bundle config set --global gems.example.com bob:{}',
+  'eas login -u bob -p {}',
+  'supabase link -p {}',
+  'dokku config:set app A={}',
+  'cvs -d :pserver:bob:{}@h:/x login',
+  'set -gx API_TOKEN {}',
+  'setenv API_TOKEN {}',
+  'ENV API_TOKEN {}',
 ]
 
 /** By the published formats, not by the rules that look for them. */

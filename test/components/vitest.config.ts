@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Components with the real tools: `npm test -- components` installs them. */
 const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
+    tags: [{ name: 'needs-root', skip: process.getuid?.() !== 0 }],
     include: ['test/components/**/*.test.ts'],
     env: { CORDON_RESIDENT: 'off' },
     maxWorkers: 1,

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { PackageRegistry } from '../e2e/projects/package-registry.ts'
 import { ProjectWorld, packageJson } from '../e2e/projects/project-world.ts'
-import { goModule, wheel } from './stand-ins.ts'
+import { goModule, simpleIndex, wheel } from './stand-ins.ts'
 
 /** The registry that npm is configured with here is behind ours. */
 const behind = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()
@@ -47,7 +47,9 @@ function nodeProject(programs?: string): void {
 async function serve(files: ReadonlyMap<string, Buffer | string>): Promise<string> {
   const server = createServer((request, response) => {
     const body = files.get(request.url ?? '')
-    response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'text/html' }).end(body)
+    const isIndex = request.url?.startsWith('/simple/')
+    const type = isIndex ? 'application/vnd.pypi.simple.v1+json' : 'application/octet-stream'
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': type }).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   served = server
@@ -121,7 +123,7 @@ it('Python with a package from an index', async () => {
   const { name, bytes } = wheel('tiny', 'def answer():\n    return 42\n')
   const index = await serve(
     new Map<string, Buffer | string>([
-      ['/simple/tiny/', `<a href="/${name}">${name}</a>`],
+      ['/simple/tiny/', simpleIndex('tiny', name, bytes)],
       [`/${name}`, bytes],
     ]),
   )

@@ -1,6 +1,7 @@
 /** Packages of a test's own making, in the form that pip and go fetch them in. */
 
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -37,6 +38,13 @@ export function wheel(name: string, code: string): { readonly name: string; read
     [`${info}/RECORD`]: `${name}.py,,\n${info}/METADATA,,\n${info}/WHEEL,,\n${info}/RECORD,,\n`,
   })
   return { name: `${name}-1.0-py3-none-any.whl`, bytes }
+}
+
+/** What an index says of one wheel, with the time that `minimum_age` needs. */
+export function simpleIndex(name: string, wheelName: string, bytes: Buffer): string {
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const file = { filename: wheelName, url: `/${wheelName}`, hashes: { sha256 }, 'upload-time': '2026-01-01T00:00:00Z' }
+  return JSON.stringify({ meta: { 'api-version': '1.1' }, name, versions: ['1.0'], files: [file] })
 }
 
 /** What a module proxy has of one module, by path. */

@@ -273,6 +273,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
           rules: decision.rules.map(({ rule, source }) => `${rule} (${source})`),
           approver: approverOf(decision, approver ?? null),
           ...(decision.decision === 'ask' && { worst: recordedWorst(decision, facts, options) }),
+          ...recordedFlows(decision),
         },
         trust: custom?.trust ?? (isBuiltInTool(tool) ? 'built-in' : 'untrusted'),
         labels,
@@ -343,6 +344,15 @@ function recordedWorst(
 ): NonNullable<AuditDecision['worst']> {
   const { bound, labels, text } = worstCaseOf(decision, facts)
   return { bound, labels, ...(inWords && { text }) }
+}
+
+/** What it reads, and where data may not go unasked. */
+function recordedFlows({ labels = [], segments }: Decision): Pick<AuditDecision, 'reads' | 'flows'> {
+  const flows = segments.flatMap(({ flow }) => (flow ? `${flow.label} -> ${flow.to}` : []))
+  return {
+    ...(labels.length > 0 && { reads: labels.map(({ label }) => label) }),
+    ...(flows.length > 0 && { flows: [...new Set(flows)] }),
+  }
 }
 
 /** The id of a rule's saved grant; null for other rules. */

@@ -45,6 +45,12 @@ function readJoint(text: string, keyStart: number, keyEnd: number): Joint | null
   if (closing) at++
   if (text[at] === ']') at++
   const afterKey = at
+  TYPED.lastIndex = at
+  const typed = TYPED.exec(text)
+  if (typed) return { kind: 'loose', valueAt: at + typed[0].length }
+  ENCODED.lastIndex = at
+  const encoded = ENCODED.exec(text)
+  if (encoded) return { kind: 'tight', valueAt: at + encoded[0].length }
   at = skipBlanks(text, at)
   const mark = text[at]
   if (mark === '=' || mark === ':') {
@@ -75,6 +81,13 @@ function readJoint(text: string, keyStart: number, keyEnd: number): Joint | null
 
 const SETS_PASSWORD = /^(?:[\w.]*(?:set|with|use)_?)?(?:password|passphrase|passwd)$/i
 
+/** `apiKey: string = "…"`, `api_key: &'static str = "…"`, `apiKey string = "…"`, `key[] = "…"`, `key <- "…"`, `token("…")`. */
+const TYPED =
+  /(?:(?:\s{0,2}:\s{0,2}|\s{1,4})(?:&?(?:'static\s)?(?:[Ss]tring|str|String\?|std::string))\s{0,4}:?=\s{0,4}|\[\d{0,6}\]\s{0,4}=\s{0,4}|\s{0,4}<-\s{0,4})(?=\\?["'`])/y
+
+/** A key and its value in a URL, or JSON in one. */
+const ENCODED = /%3[Dd]|%22%3[Aa](?:%20)?%22/y
+
 /** The next argument of a call: a text that ends it. */
 const ARGUMENT = /\s{0,4},\s{0,4}(?=\\?(["'])(?:(?!\1)[^\\\n]){1,256}\\?\1\s{0,4}[,)])/y
 
@@ -90,8 +103,8 @@ function readValue(text: string, keyStart: number, keyEnd: number, joint: Joint,
   let start = joint.valueAt
   const escaped = text[start] === '\\' && isQuote(text[start + 1])
   if (escaped) start++
-  // `N'…'` of SQL, `b'…'` of Python
-  if (isQuote(text[start + 1]) && /[bBeEfFnNrRuU]/.test(text[start]!)) start++
+  // `N'…'` of SQL, `b'…'` of Python, `$'…'` of bash
+  if (isQuote(text[start + 1]) && /[bBeEfFnNrRuU$]/.test(text[start]!)) start++
   const quote = isQuote(text[start]) ? text[start]! : null
   if (quote !== null) start++
   if (grade === 'header' || joint.kind === 'loose' || joint.kind === 'tight') start += schemeLength(text, start)

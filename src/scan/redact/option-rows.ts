@@ -54,6 +54,28 @@ export const OPTION_ROWS: readonly OptionRow[] = [
   { programs: 'rar unrar', options: '-p* -hp*' },
   { programs: 'pdftk', sub: 'user_pw', word: 0 },
   { programs: 'qpdf', options: '--password' },
+  { programs: 'pdftotext pdfinfo pdftoppm pdfimages', options: '-upw -opw' },
+  { programs: 'composer', sub: 'http-basic', word: 2 },
+  { programs: 'composer', sub: '--auth', word: 1 },
+  { programs: 'bundle', sub: 'config set', word: 'last', after: ':' },
+  { programs: 'terraform tofu wandb', sub: 'login', word: 0 },
+  { programs: 'lpass', sub: 'login', word: 1 },
+  { programs: 'ansible-vault', sub: 'encrypt_string', word: 0 },
+  { programs: 'sendemail sendEmail', options: '-xp' },
+  { programs: 'expo eas npm hub', sub: 'login', options: '-p' },
+  { programs: 'supabase', sub: 'link', options: '-p' },
+  { programs: 'turso', sub: 'token', word: 0 },
+  { programs: 'rclone', sub: 'obscure', word: 0 },
+  { programs: 'mkpasswd', word: 0 },
+  { programs: 'caddy', sub: 'hash-password', options: '--plaintext' },
+  { programs: 'gitlab-runner', sub: 'register', options: '-r' },
+  { programs: 'codecov', options: '-t' },
+  { programs: 'iwconfig', sub: 'key', word: 0 },
+  { programs: 'iw', sub: 'key', word: 0 },
+  { programs: 'mullvad', sub: 'login', word: 0 },
+  { programs: 'cf', sub: 'set-env', word: 2 },
+  { programs: 'dokku', sub: 'config:set', word: 'each', after: '=' },
+  { programs: 'cvs', options: '-d', after: ':' },
   {
     programs: 'ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldapcompare ldapmodrdn ldapexop',
     options: '-w',
@@ -115,13 +137,15 @@ export const OPTION_ROWS: readonly OptionRow[] = [
   },
   { programs: 'gh glab', sub: 'login', options: '--with-token --stdin', stdin: true },
   { programs: 'p4 oc op bw cargo', sub: 'login signin unlock', stdin: true },
-  { programs: 'wrangler gh gcloud heroku vercel', sub: 'secret secrets env', stdin: true },
+  { programs: 'wrangler gh gcloud heroku vercel docker', sub: 'secret secrets env secret:put', stdin: true },
+  { programs: 'su', stdin: true },
+  { programs: 'pass', sub: 'insert', stdin: true },
   { programs: 'kinit smbpasswd cryptsetup ssh-add ansible-vault', stdin: true },
   { programs: 'gpg gpg2', options: '--passphrase-fd', stdin: true },
   { programs: 'openssl', options: '-passin -passout -pass', stdin: true },
 ]
 
-/** `npm config set KEY V`, `aws configure set KEY V`: the key says whether the value is a secret. */
+/** `npm config set KEY V`, `set -x KEY V` of fish, `ENV KEY V`: the key says whether the value is a secret. */
 export const SETTERS: ReadonlySet<string> = new Set(
-  'npm pnpm yarn aws git gcloud pulumi poetry composer bundle'.split(' '),
+  'npm pnpm yarn aws git gcloud pulumi poetry composer bundle rclone wg set setenv setx ENV'.split(' '),
 )

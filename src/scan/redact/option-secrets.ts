@@ -125,14 +125,18 @@ function valueSecret(
   return text.length < least || /^[$<*-]/.test(text) ? [] : [{ index: value.index, start }]
 }
 
+const SETS: ReadonlySet<string> = new Set(['set', 'config', 'configure', 'setenv', 'setx', 'ENV'])
+
 function setSecrets(words: readonly string[], isSecretKey: (key: string) => boolean): WordSecret[] {
-  const at = words.findIndex((word) => word === 'set' || word === 'config' || word === 'configure')
-  if (at < 0) return []
+  const at = words.findIndex((word) => SETS.has(word))
+  if (at < 0 || (words[0] === 'set' && !/^-[a-zU]*x/.test(words[1] ?? ''))) return []
   return words.flatMap((word, index): WordSecret[] => {
     if (index <= at || word.startsWith('-') || index + 1 >= words.length) return []
     const key = word.split(/[:/]/).at(-1) ?? ''
     const value = words[index + 1]!
     if (!isSecretKey(key) || value.length < 3 || /^[$<*-]/.test(value)) return []
+    // A name that is also a word of sentences, or of a list of names.
+    if (at === 0 && !LOOKS_MADE.test(value)) return []
     return [{ index: index + 1, start: 0 }]
   })
 }

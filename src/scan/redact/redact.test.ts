@@ -38,6 +38,14 @@ describe('what is masked', () => {
     ['a password glued to its option, in quotes', "mysql -u root -p'word' db", `mysql -u root -p'${MASK}' db`],
     ['a short value of an exact key', 'secret=foo token=b api_key=xy', `secret=${MASK} token=${MASK} api_key=${MASK}`],
     ['a key in base64', `x ${btoa(`{"key":"ghp_${'ab'.repeat(18)}"}`)} y`, `x ${MASK} y`],
+    ['a typed declaration', 'let apiKey: string = "abcdef12"', `let apiKey: string = "${MASK}"`],
+    ['a typed declaration in JSON', '"let apiKey: string = \\"abcdef12\\""', `"let apiKey: string = \\"${MASK}\\""`],
+    ['a type without a colon', 'var apiKey string = "abcdef12"', `var apiKey string = "${MASK}"`],
+    ['an array', 'char api_key[] = "abcdef12";', `char api_key[] = "${MASK}";`],
+    ['an arrow', 'api_key <- "abcdef12"', `api_key <- "${MASK}"`],
+    ['a quote of bash', "export API_KEY=$'abcdef12'", `export API_KEY=$'${MASK}'`],
+    ['percent-encoded', 'next=%2Fx%3Fpassword%3Dabcdef12', `next=%2Fx%3Fpassword%3D${MASK}`],
+    ['percent-encoded JSON', 'token%22%3A%22abcdef12%22', `token%22%3A%22${MASK}`],
     ['glued to a key', `token-ghp_${'a1'.repeat(18)}`, `token-${MASK}`],
   ]
   it.each(rows)('%s', (_, input, expected) => {
@@ -53,6 +61,7 @@ describe('what is left alone', () => {
     ['members', 'password = self.password'],
     ['types', 'token: string, password: string'],
     ['a working directory', 'PWD=/home/x'],
+    ['names of variables', 'ENV is read by setenv: API_TOKEN LOG_LEVEL; set password for a user'],
     ['placeholders', 'API_KEY=$API_KEY token=<token> password=****'],
     [
       'where a manifest finds a secret',

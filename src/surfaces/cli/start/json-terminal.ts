@@ -1,10 +1,13 @@
-/** A terminal on which all is JSON. */
+/** A terminal on which all is JSON: texts without fields are gathered until the command ends. */
 
 import type { Terminal } from '../../terminal/terminal.ts'
 import { EXIT } from '../usage.ts'
 
-/** Texts of a command without fields are gathered until it ends. */
-export function jsonTerminal(terminal: Terminal, wraps: boolean): { terminal: Terminal; end: (exit: number) => void } {
+/** `wraps`: what is printed is no answer of Cordon's, even if it looks like JSON. */
+export function jsonTerminal(
+  terminal: Terminal,
+  wraps: boolean,
+): { readonly terminal: Terminal; readonly end: (exit: number) => void } {
   const texts: string[] = []
   const errors: string[] = []
   let passes: boolean | null = wraps ? false : null

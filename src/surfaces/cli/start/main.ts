@@ -1,6 +1,7 @@
 /** The entry of the CLI: loads the command, runs it, and turns errors into exit codes. */
 
 import { Fault, faultExit, messageOf } from '../../../system/fault.ts'
+import { trace } from '../../../system/timing.ts'
 import { version } from '../../../system/version.ts'
 import { redacted, redactedTerminal } from '../../terminal/redacted-terminal.ts'
 import { paint, processTerminal, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
@@ -42,6 +43,7 @@ export async function main(
     return main(['help', name, ...own.filter((word) => word === '--json')], bare)
   try {
     const [command, { parseArguments }] = await Promise.all([row.load(), import('../arguments.ts')])
+    trace(`loaded ${name}`)
     const ends = { ...(endBy && { endBy }), ...(untouched && { untouched }) }
     const wraps = row.flags.some((flag) => flag.name === '--json' && flag.wraps)
     const json = own.includes('--json') ? (await import('./json-terminal.ts')).jsonTerminal(terminal, wraps) : null
@@ -52,6 +54,7 @@ export async function main(
       },
     })
     json?.end(exit)
+    trace(`done with ${name}`)
     if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
     return exit
   } catch (error) {
