@@ -117,13 +117,9 @@ function kernelHolder(directory: string): string | null {
   return new RegExp(`FLOCK +\\S+ +\\S+ +(-?\\d+) \\S+:${ino} `).exec(kernelLocks())?.[1] ?? null
 }
 
-/** Empty on a system without the file: then no process takes a kernel lock. */
+/** Only Linux has the file, and the addon. */
 function kernelLocks(): string {
-  try {
-    return readFileSync('/proc/locks', 'latin1')
-  } catch {
-    return ''
-  }
+  return process.platform === 'linux' ? readFileSync('/proc/locks', 'latin1') : ''
 }
 
 const FIRST_PAUSE_MS = 1

@@ -91,7 +91,7 @@ const GIVEN: readonly (readonly [string, string])[] = [
   ['bash coproc', "bash -c 'coproc LINE; wait'"],
   ['bash exported function', 'f() { LINE; }; export -f f; bash -c f'],
   ['zgrep', "printf '#!/bin/sh\\nLINE\\n' > z; chmod +x z; : > l.gz; GREP=./z zgrep x l.gz"],
-  ['rsync -e', "rsync -e 'sh -c LINE' x:y z"],
+  ['rsync -e', 'rsync -e \'sh -c "LINE"\' x:y z'],
   ['ssh ProxyCommand', "ssh -o ProxyCommand='LINE' x"],
   ['gdb', "gdb -batch -ex 'shell LINE'"],
   ['parallel', "parallel ::: 'LINE'"],
