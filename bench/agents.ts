@@ -10,7 +10,7 @@ import { basename, dirname, join } from 'node:path'
 import { agents } from '../test/agents/agents.ts'
 import { cordon, install } from '../test/agents/program.ts'
 import { inSession, type Plan, type Step } from '../test/agents/session.ts'
-import { median, printTable } from './measure.ts'
+import { median, printMissing, printTable } from './measure.ts'
 
 const ROUNDS = Number(process.env.CORDON_BENCH_ROUNDS ?? 3)
 const CALLS = 20
@@ -72,7 +72,10 @@ type Way = keyof typeof WAYS
 export async function benchAgents(): Promise<void> {
   for (const agent of agents.filter(({ name }) => MEASURED.includes(name))) {
     const missing = install(agent)
-    if (missing !== null) throw new Error(missing)
+    if (missing !== null) {
+      printMissing(agent.name, missing)
+      continue
+    }
     const rows: string[][] = []
     const times: Record<Way, number[]> = { bare: [], floor: [], bubblewrap: [], guarded: [] }
     // The first round fills caches.

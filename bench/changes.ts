@@ -26,7 +26,7 @@ interface Work {
 }
 
 const FILES = 5_000
-const ROUNDS = Number(process.argv[2] ?? 5)
+const ROUNDS = Number(process.argv[2] ?? 3)
 const WANTED = process.argv[3] ?? ''
 const base = mkdtempSync(join(tmpdir(), 'cordon-bench-changes-'))
 const project = join(base, 'project')

@@ -11,7 +11,7 @@ import { containerSpec } from '../src/sandbox/oci/spec.ts'
 import { containerLimits, openEngines } from '../src/session/code/engines.ts'
 import { createCordon } from '../src/session/cordon.ts'
 import { thisMachine } from '../src/system/machine.ts'
-import { median, printTable } from './measure.ts'
+import { median, printMissing, printTable } from './measure.ts'
 
 const ROUNDS = 15
 const COLD_ROUNDS = 9
@@ -55,7 +55,7 @@ export async function benchCode(): Promise<void> {
       const result = await session.call(tool, input)
       if (result.status !== 'done' || result.output.isError) throw new Error(JSON.stringify(result).slice(0, 400))
     }
-    if (findEngineProgram('runc') === null) console.log('runc is not installed: left out')
+    if (findEngineProgram('runc') === null) printMissing('a program in runc', 'runc is not installed')
     else add('a program in runc', await compareRunc(base, machine))
     add(
       'python_exec, a fresh interpreter',

@@ -132,7 +132,7 @@ export async function benchFirstByte(): Promise<void> {
       { name: 'the first of these, without a prepared layout', bare: toItself, cordon: cordon(small, 'own') },
       { name: 'the last of these, without a prepared layout', bare: curled, cordon: cordon(curl(), 'own') },
     ]
-    const table = [['', 'bare bwrap', 'cordon', 'ratio', `target ${TARGET}x`]]
+    const table = [['', 'bare bwrap', 'cordon', 'ratio', 'kept']]
     for (const { name, bare: other, cordon: own } of rows) {
       const times: { bare: number; cordon: number }[] = []
       // In turns, so that a busy machine slows both alike.

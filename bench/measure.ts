@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
+import { withGoals } from './goals.ts'
 
 /** The median of numbers. */
 export function median(values: readonly number[]): number {
@@ -72,8 +73,18 @@ export interface Table {
 
 export const TABLES_VARIABLE = 'CORDON_BENCH_TABLES'
 
-/** A table on the terminal, and for `npm run bench -- --write` and `--compare`. */
+/** A table of figures with their goals. */
 export function printTable(title: string, rows: Table['rows']): void {
+  show(title, withGoals(title, rows))
+}
+
+/** What is missing for a part or a row of it, on the page as well. */
+export function printMissing(what: string, why: string): void {
+  show(`Not measured: ${what}`, [['why'], [why]])
+}
+
+/** A table on the terminal, and for `npm run bench -- --write` and `--compare`. */
+export function show(title: string, rows: Table['rows']): void {
   const file = process.env[TABLES_VARIABLE]
   if (file !== undefined) appendFileSync(file, `${JSON.stringify({ title, rows } satisfies Table)}\n`)
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))

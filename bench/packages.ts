@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { median, printTable } from './measure.ts'
 
-const ROUNDS = Number(process.env.CORDON_BENCH_ROUNDS ?? 8)
+const ROUNDS = Number(process.env.CORDON_BENCH_ROUNDS ?? 5)
 const CLI = join(import.meta.dirname, '../dist/cordon.cjs')
 const CACHE = join(import.meta.dirname, '../.cache/packages')
 const MANIFEST = 'schema_version = 1\n[sandbox.os]\ncommand_tools = ["npm", "node"]\n'

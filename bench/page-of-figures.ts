@@ -7,6 +7,8 @@ export interface Measured {
   readonly name: string
   /** The machine's load when the part began. */
   readonly load: number
+  /** How long the part took. */
+  readonly seconds: number
   readonly tables: readonly Table[]
 }
 
@@ -14,11 +16,13 @@ const WIDTH = 100
 
 export function writePage(parts: readonly Measured[], machine: string, date: string): string {
   const intro = fill(
-    `Every measured figure is on this page. \`npm run bench -- --write\` wrote it on ${date}, in one run on ${machine}. All sides of a table run in turns, so that load slows them alike: read the ratios, not the absolute times. \`npm run bench -- --compare REV\` measures another revision in turns with this one. Peers are installed into \`.cache/peers\`.`,
+    `Every measured figure is on this page. \`npm run bench -- --write\` wrote it on ${date}, in one run on ${machine}. All sides of a table run in turns, so that load slows them alike: read the ratios, not the absolute times. \`npm run bench -- --compare REV\` measures another revision in turns with this one. Peers are installed into \`.cache/peers\`. The floor is what a perfect implementation would take.`,
   )
-  const sections = parts.map(({ name, load, tables }) => {
+  const sections = parts.map(({ name, load, seconds, tables }) => {
     const { title, about } = PARTS[name]!
-    const how = fill(`\`npm run bench -- ${name}\`, at a load of ${load.toFixed(1)}. ${about}`)
+    const how = fill(
+      `\`npm run bench -- ${name}\`, in ${seconds.toFixed(0)} s at a load of ${load.toFixed(1)}. ${about}`,
+    )
     return [`## ${title}`, how, ...tables.map(markdown)].join('\n\n')
   })
   return `${['# Benchmarks', intro, ...sections].join('\n\n')}\n`

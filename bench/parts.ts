@@ -4,6 +4,8 @@ export interface Part {
   readonly file: string
   /** A function that prints the tables; null for a program. */
   readonly run: string | null
+  /** Programs without which the page says that it was not measured. */
+  readonly needs?: readonly string[]
   readonly title: string
   /** What is compared with what, and what a reader must know about the figures. */
   readonly about: string
@@ -53,6 +55,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   changes: {
     file: 'changes.ts',
     run: null,
+    needs: ['cc', 'git'],
     title: 'File broker and undo',
     about:
       'The same work in bare bubblewrap and through the file broker, which keeps everything for undo. `bench/broker-floor.c` is a broker that judges and keeps nothing: the floor.',
@@ -67,6 +70,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   egress: {
     file: 'egress.ts',
     run: 'benchEgress',
+    needs: ['curl'],
     title: 'Proxy',
     about:
       'Compared with sandbox-runtime. Both proxies terminate TLS with their own authority and verify the origin. The peer creates an RSA key first, whose time is luck. `node bench/egress-soak.ts` streams 10 GB and causes 400 rounds of faults.',
@@ -74,12 +78,14 @@ export const PARTS: Readonly<Record<string, Part>> = {
   'first-byte': {
     file: 'first-byte.ts',
     run: 'benchFirstByte',
+    needs: ['cc', 'curl'],
     title: 'First byte',
     about: 'From the start of a command to its first byte through the proxy.',
   },
   packages: {
     file: 'packages.ts',
     run: 'benchPackages',
+    needs: ['npm', 'git'],
     title: 'Package gate',
     about: '`npm ci` from a registry on loopback, with and without the rules of `[packages]`. The goal is 1.03.',
   },
@@ -92,6 +98,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   code: {
     file: 'code.ts',
     run: 'benchCode',
+    needs: ['python3'],
     title: 'Code of a model',
     about: 'Programs that a model writes, each compared with the same engine alone.',
   },
@@ -99,10 +106,17 @@ export const PARTS: Readonly<Record<string, Part>> = {
   chat: {
     file: 'chat.ts',
     run: 'benchChat',
+    needs: ['python3'],
     title: 'Chat',
     about: 'The prompt relative to `node -e 0`, streamed text, and a long session that is resumed.',
   },
-  page: { file: 'page.ts', run: 'benchPage', title: 'Page', about: 'The local page with a long record.' },
+  page: {
+    file: 'page.ts',
+    run: 'benchPage',
+    needs: ['chromium'],
+    title: 'Page',
+    about: 'The local page with a long record.',
+  },
   audit: {
     file: 'audit.ts',
     run: null,

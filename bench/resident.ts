@@ -8,7 +8,7 @@ import { compare, printTable, type Timed } from './measure.ts'
 import { installPeers } from './peers.ts'
 import { CLI, hookInput, makePlace, type Place } from './startup.ts'
 
-const ROUNDS = 40
+const ROUNDS = 25
 const CLIENT = join(import.meta.dirname, `../dist/native/cordon-client-${process.arch}`)
 const BASE = 'node -e 0'
 const RUN = 'cordon run -- true'

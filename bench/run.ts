@@ -9,7 +9,7 @@ import { arch, cpus, loadavg, release, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compareTables } from './compare.ts'
-import { printTable, TABLES_VARIABLE, type Table } from './measure.ts'
+import { printMissing, show, TABLES_VARIABLE, type Table } from './measure.ts'
 import { type Measured, writePage } from './page-of-figures.ts'
 import { PARTS } from './parts.ts'
 
@@ -40,9 +40,12 @@ function measureAll(): void {
   for (const name of wanted) {
     console.log(`\n== ${name}`)
     const load = loadavg()[0]!
+    const started = performance.now()
     const tables = measure(name, HERE)
+    const seconds = (performance.now() - started) / 1000
+    console.log(`\n${name} took ${seconds.toFixed(0)} s`)
     if (tables === null) process.exitCode = 1
-    else parts.push({ name, load, tables })
+    else parts.push({ name, load, seconds, tables })
   }
   if (!values.write) return
   if (process.exitCode === 1) fail('a part failed, so nothing was written')
@@ -68,7 +71,7 @@ function compareWith(revision: string): void {
           if (tables === null) process.exitCode = 1
           else sides[side]!.push(tables)
         }
-      for (const { title, rows } of compareTables(...sides)) printTable(`${title}: before and after`, rows)
+      for (const { title, rows } of compareTables(...sides)) show(`${title}: before and after`, rows)
     }
   } finally {
     git('worktree', 'remove', '--force', other)
@@ -87,7 +90,13 @@ function build(tree: string): void {
 
 /** Runs one part of a tree. Returns its tables, or null if it failed. */
 function measure(name: string, tree: string): Table[] | null {
-  const { file, run } = PARTS[name]!
+  const { file, run, needs = [] } = PARTS[name]!
+  const missing = needs.filter((program) => spawnSync(program, ['--version']).error !== undefined)
+  if (missing.length > 0) {
+    const why = `not installed: ${missing.join(', ')}`
+    printMissing(name, why)
+    return [{ title: `Not measured: ${name}`, rows: [['why'], [why]] }]
+  }
   const path = join(tree, 'bench', file)
   if (!existsSync(path)) return []
   const args = run === null ? [path] : ['--input-type=module', '-e', `(await import(${JSON.stringify(path)})).${run}()`]

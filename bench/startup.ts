@@ -7,7 +7,7 @@ import { compare, printTable, type Timed } from './measure.ts'
 import { installPeers } from './peers.ts'
 
 const COMMAND = 'git diff --stat HEAD~1 -- src/ && npm test -- --run src/policy 2>&1 | tail -n 20'
-const ROUNDS = 40
+const ROUNDS = 25
 /** The built program. */
 export const CLI: string = join(import.meta.dirname, '../dist/cordon.cjs')
 

@@ -144,19 +144,19 @@ async function replay(
   groupOf: (row: NoiseCase) => string,
 ): Promise<{ asks: Asked[]; denials: Asked[] }> {
   const granted = new Map<string, Grant[]>()
-  /** By project: data lies in its files. */
+  /** By session. A project keeps them for a week, and the log has no times. */
   const labels = new Map<string, Record<string, string>>()
   const [asks, denials]: [Asked[], Asked[]] = [[], []]
   for (const row of cases) {
     const group = groupOf(row)
     const grants = granted.get(group) ?? []
     const root = rootOf(row)
-    const known = labels.get(row.source) ?? {}
+    const known = labels.get(row.trajectory) ?? {}
     const line = { id: row.id, command: row.command, root, cwd: startOf(row, root), labels: known }
     const answer = await judge(line, homeOf(row), grants)
     for (const { label, source } of (answer.labels ?? []) as { label: string; source: string }[])
       known[label] ??= source
-    labels.set(row.source, known)
+    labels.set(row.trajectory, known)
     const reason = answer.reason as { code: string; message: string } | undefined
     if (answer.decision === 'allow' || reason === undefined) continue
     const offers = (answer.suggestions ?? []) as { grants: Grant[] }[]

@@ -51,9 +51,16 @@ export const SUITES: readonly Suite[] = [
     command: ['bash', 'scripts/test-fleet.sh', 'cluster'],
   },
   {
+    name: 'load',
+    what: 'one process that speaks for 10,000 machines to three NATS servers: [MACHINES]',
+    needs: 'nats-server (as root on Debian it is installed)',
+    setUp: 'test',
+    command: ['bash', 'scripts/test-fleet.sh', 'load'],
+  },
+  {
     name: 'places',
-    what: 'Cordon in containers and in Pods',
-    needs: 'root, podman, runc',
+    what: 'Cordon in containers and in Pods, one of them a machine of a fleet',
+    needs: 'root, podman, runc, a registry; it installs go',
     setUp: 'build',
     command: ['bash', 'scripts/test-places.sh'],
   },

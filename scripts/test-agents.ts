@@ -58,7 +58,7 @@ if (isWanted(ownAgent.name)) {
   if (problems.length > 0) failed++
   say(`cordon chat, without a hook: ${problems.length === 0 ? 'as it should be' : problems.join('; ')}`)
 }
-if (isNewest) failed += await reportNewest(wanted, words.includes('--record'), say)
+if (isNewest && named.length === 0) failed += await reportNewest(wanted, words.includes('--record'), say)
 const others = wanted.filter((name) => name !== 'mcp' && name !== ownAgent.name)
 if (wanted.length === 0 || others.length > 0) {
   const jobs = Number(flagOf('--jobs') ?? 1)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tests of fleets that need real NATS servers and long runs: installs nats-server where it is missing (as root, on Debian).
-# With `cluster` the three-node cluster under random kills; arguments after it are machines, seconds and seed.
+# With `cluster` the three-node cluster under random kills; arguments after it are machines, seconds and seed. With `load` one
+# process speaks for many machines.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH="$PWD/node_modules/.bin:$PATH"
@@ -12,9 +13,10 @@ if ! command -v nats-server >/dev/null; then
     exit 1
   fi
 fi
-if [ "${1:-}" = cluster ]; then
+if [ "${1:-}" = cluster ] || [ "${1:-}" = load ]; then
+  what=$1
   shift
-  exec node test/fleet/cluster.ts "$@"
+  exec node "test/fleet/$what.ts" "$@"
 fi
 vitest run --config test/fleet/vitest.config.ts
 node test/fleet/otlp-soak.ts "$@"

@@ -119,6 +119,8 @@ play pod-podman-4.yaml
 attacks in_pod
 served
 in_pod doctor | grep -E 'protections work'
+command -v go >/dev/null || apt-get install -y -qq --no-install-recommends golang-go golang-github-masterminds-sprig-dev >/dev/null
+bash scripts/test-places-fleet.sh "$image" "$proc" || failed=1
 # What cannot be run here is at least read by what would read it.
 if command -v systemd-analyze >/dev/null; then
   if XDG_RUNTIME_DIR=$work systemd-analyze verify --user --recursive-errors=no examples/systemd/*.service 2>"$work/unit"; then echo 'held    the systemd units are well-formed'; else fail "systemd: $(cat "$work/unit")"; fi

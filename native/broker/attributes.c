@@ -128,6 +128,27 @@ static void set_by_descriptor(const struct call *c, int fd, const struct setting
   leave_spot(&s);
 }
 
+/* Whether the caller opened it with O_PATH: then the kernel changes nothing by it, except by an empty
+ * path. The link in /proc shows how it was opened. */
+static int is_path_only(const struct call *c, int fd) {
+  char name[64];
+  unsigned flags = 0;
+  struct stat link;
+  snprintf(name, sizeof name, "/proc/%d/fd/%d", c->tid, fd);
+  if (lstat(name, &link) || (link.st_mode & (S_IRUSR | S_IWUSR))) return 0;
+  snprintf(name, sizeof name, "/proc/%d/fdinfo/%d", c->tid, fd);
+  FILE *info = fopen(name, "re");
+  int found = info && fscanf(info, "pos: %*d flags: %o", &flags) == 1;
+  if (info) fclose(info);
+  return found && (flags & O_PATH);
+}
+
+/* By a descriptor as such, and not by an empty path. */
+static void set_by_open_file(const struct call *c, int fd, const struct setting *t) {
+  if (is_path_only(c, fd)) answer(c, EBADF);
+  else set_by_descriptor(c, fd, t);
+}
+
 static void set_by_path(const struct call *c, int at, uint64_t path, int flags, const struct setting *t) {
   static struct spot s;
   static char text[PATH_MAX];
@@ -150,7 +171,7 @@ void answer_mode(const struct call *c, int at, uint64_t path, mode_t mode, int f
 
 void answer_mode_of(const struct call *c, int fd, mode_t mode) {
   const struct setting t = {.kind = SET_MODE, .mode = mode & 07777};
-  set_by_descriptor(c, fd, &t);
+  set_by_open_file(c, fd, &t);
 }
 
 void answer_owner(const struct call *c, int at, uint64_t path, uid_t uid, gid_t gid, int flags) {
@@ -160,7 +181,7 @@ void answer_owner(const struct call *c, int at, uint64_t path, uid_t uid, gid_t 
 
 void answer_owner_of(const struct call *c, int fd, uid_t uid, gid_t gid) {
   const struct setting t = {.kind = SET_OWNER, .uid = uid, .gid = gid};
-  set_by_descriptor(c, fd, &t);
+  set_by_open_file(c, fd, &t);
 }
 
 /* Reads the times of utime (seconds), utimes (microseconds) or utimensat (nanoseconds). None means
@@ -189,7 +210,7 @@ void answer_times(const struct call *c, int at, uint64_t path, uint64_t times, e
   if (times && t.times[0].tv_nsec == UTIME_OMIT && t.times[1].tv_nsec == UTIME_OMIT) return answer(c, 0);
   if (path || at == AT_FDCWD) return set_by_path(c, at, path, flags, &t);
   if (flags) return answer(c, EINVAL);
-  set_by_descriptor(c, at, &t);
+  set_by_open_file(c, at, &t);
 }
 
 /* Returns 0 if the request is complete; otherwise the call is answered. */
@@ -211,6 +232,6 @@ void answer_attribute(const struct call *c, const uint64_t *a, enum attribute_ca
   struct setting t = {.kind = call == ATTRIBUTE_SET ? SET_ATTRIBUTE : REMOVE_ATTRIBUTE};
   if (call == ATTRIBUTE_SET) t.flags = (int)a[4];
   if (take_attribute(c, a[1], call == ATTRIBUTE_SET ? a[2] : 0, call == ATTRIBUTE_SET ? a[3] : 0, &t)) return;
-  if (nofollow < 0) set_by_descriptor(c, (int)a[0], &t);
+  if (nofollow < 0) set_by_open_file(c, (int)a[0], &t);
   else set_by_path(c, AT_FDCWD, a[0], nofollow, &t);
 }

@@ -221,22 +221,23 @@ void answer_bind(const struct call *c, int number, uint64_t from, uint64_t lengt
   struct sockaddr_un *address = (struct sockaddr_un *)&one.address;
   const char *path = copy_address(c, from, length, &one) ? NULL : path_of(&one);
   if (!path) return let_go_on(c);
-  if (find_spot(c, AT_FDCWD, path, 0, &s)) return not_found(c);
+  if ((one.fd = socket_of(c, number)) < 0) return answer(c, EBADF);
+  int error = is_unix_socket(one.fd) ? find_spot(c, AT_FDCWD, path, 0, &s) : EAFNOSUPPORT;
+  if (error) {
+    close(one.fd);
+    return error == EAFNOSUPPORT ? answer(c, error) : not_found(c);
+  }
   if (!is_ours(&s)) let_go_on(c);
   else if (s.is_there) answer(c, EADDRINUSE);
   /* Programs outside take commands from sockets there: git from its file system monitor. */
   else if (strstr(s.path, "/.git/")) refuse_making(c, &s, EACCES);
   else if ((one.length = name_new_address(address, &s)) == 0) answer(c, ENAMETOOLONG);
-  else if ((one.fd = socket_of(c, number)) < 0) answer(c, EBADF);
-  else {
-    if (!is_unix_socket(one.fd)) answer(c, EINVAL);
-    else if (begin_making(c, &s, CHANGE_MAKE) == 0) {
-      /* In the roots nothing moves while this call is answered. */
-      use_umask(umask_of(c->tid));
-      end_making(c, &s, bind(one.fd, (struct sockaddr *)address, one.length));
-    }
-    close(one.fd);
+  else if (begin_making(c, &s, CHANGE_MAKE) == 0) {
+    /* In the roots nothing moves while this call is answered. */
+    use_umask(umask_of(c->tid));
+    end_making(c, &s, bind(one.fd, (struct sockaddr *)address, one.length));
   }
   if (chdir("/")) abort();
+  close(one.fd);
   leave_spot(&s);
 }

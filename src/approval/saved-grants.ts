@@ -10,6 +10,7 @@ import type { Policy } from '../policy/policy.ts'
 import { Fault } from '../system/fault.ts'
 import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
+import { answerBasis, stillRests } from './answer-basis.ts'
 import { GRANT_KINDS } from './prompter.ts'
 import type { Suggestion } from './suggestion.ts'
 
@@ -29,6 +30,8 @@ export interface SavedGrant {
   /** Milliseconds since the epoch; null for the whole session. */
   readonly expires: number | null
   readonly uses: number
+  /** What it rests on beside its words (`answerBasis`); absent: nothing. */
+  readonly basis?: readonly string[]
 }
 
 /** A project, and whether it is locked to what its signed manifest grants (`runtime_grants = false`). */
@@ -74,20 +77,24 @@ export class SavedGrants {
   forSession({ root, policy }: GrantProject, session: string): readonly SavedGrant[] {
     const locked = !policy.runtimeGrants.value
     return this.list().filter(
-      ({ project, verdict, scope, session: of }) =>
-        project === root && (scope !== 'session' || of === session) && !(locked && verdict === 'allow'),
+      (grant) =>
+        grant.project === root &&
+        (grant.scope !== 'session' || grant.session === session) &&
+        (grant.verdict === 'deny' || (!locked && stillRests(grant.basis ?? [], grant, root))),
     )
   }
 
-  add(grant: Omit<SavedGrant, 'id' | 'created' | 'uses'>): SavedGrant {
+  add(grant: Omit<SavedGrant, 'id' | 'created' | 'uses' | 'basis'>): SavedGrant {
     const id = `g${this.#now().toString(36)}${randomBytes(4).toString('hex')}`
     const saved: SavedGrant = { ...grant, id, created: this.#now(), uses: 0 }
     if (!isGrant(saved))
       throw new Fault('bad-grant', `a grant cannot be saved as ${JSON.stringify(grant)}`, {
         remedy: 'Answer with one of the suggestions of the question.',
       })
-    this.#change((grants) => [...grants, saved].slice(-MAX_GRANTS))
-    return saved
+    const basis = saved.verdict === 'allow' ? answerBasis(saved, saved.project) : []
+    const kept = basis.length === 0 ? saved : { ...saved, basis }
+    this.#change((grants) => [...grants, kept].slice(-MAX_GRANTS))
+    return kept
   }
 
   countUse(id: string): void {
@@ -157,6 +164,7 @@ function isGrant(value: unknown): value is SavedGrant {
     (grant.verdict === 'allow' || grant.verdict === 'deny') &&
     (grant.scope === 'session' || grant.scope === 'time' || grant.scope === 'project') &&
     (grant.expires === null || typeof grant.expires === 'number') &&
-    typeof grant.uses === 'number'
+    typeof grant.uses === 'number' &&
+    (grant.basis === undefined || (Array.isArray(grant.basis) && grant.basis.every((fact) => typeof fact === 'string')))
   )
 }

@@ -17,6 +17,10 @@ export interface AuditDecision {
   readonly rules?: readonly string[]
   /** Of an ask: the maximum cost of a wrong yes (P11). */
   readonly worst?: { readonly bound: string; readonly labels: readonly string[]; readonly text?: string }
+  /** Labels of what the call reads (A3). */
+  readonly reads?: readonly string[]
+  /** `LABEL -> RECEIVER`, of a flow that asks or is denied. */
+  readonly flows?: readonly string[]
   /**
    * Who answered an ask: `terminal`, `elicitation`, `grant:ID`, `auto`, `host`, `typed`; or null.
    */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { ocsfEvent } from '../report/audit-trail.ts'
 import type { AuditLine } from './event.ts'
-import { ocsfEvent } from './ocsf.ts'
 
 /** What OCSF 1.3 requires of API Activity, and of the profile for controls. */
 const REQUIRED =

@@ -1,7 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { reportedCalls } from './report.ts'
-import { PAGE_SCRIPT } from './report-page.ts'
+import { PAGE_SCRIPT, reportedCalls } from './report.ts'
 
 /** As much of a document as the page's script touches. */
 class FakeElement {

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { crashReport, openAppLog, writeCrashReport } from '../report/crash.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
-import { crashReport, openAppLog, writeCrashReport } from './crash-report.ts'
 import type { AuditLine } from './event.ts'
-import { auditReport, reportedCalls } from './report.ts'
-import { PAGE_SCRIPT } from './report-page.ts'
+import { auditReport, PAGE_SCRIPT, reportedCalls } from './report.ts'
 
 const line = (seq: number, fields: Record<string, unknown>): AuditLine =>
   ({ v: 1, seq, time: `2026-01-01T00:00:0${seq}.000Z`, session: 's', prev: '', ...fields }) as AuditLine

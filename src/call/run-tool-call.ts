@@ -4,6 +4,7 @@ import type { Approval } from '../approval/approve.ts'
 import type { Decision } from '../policy/decision.ts'
 import { asksTheSame } from '../policy/review-bound.ts'
 import { messageOf } from '../system/fault.ts'
+import { trace } from '../system/timing.ts'
 import type { ToolOutput } from '../tools/tool.ts'
 import { type Admission, admitCall, type CallHistory, type CallOutcome, outcomeOf } from './admission.ts'
 import type { CallResult, ToolFailure } from './tool-result.ts'
@@ -60,14 +61,18 @@ export async function runToolCall<Call, Record, Output>(
     const call = stages.parse(request)
     if (stages.outcome) judge = (ended) => stages.outcome!(call, ended)
     ;({ decision, admission } = await admitCall(history, request.tool, (openFor) => stages.decide(call, openFor)))
+    trace('decided')
     record = await stages.begin(call, decision)
+    trace('recorded')
     result = await answer(stages, call, decision, request)
+    trace('ran')
   } catch (error) {
     result = { status: 'failed', decision, error: failureOf(error, request.signal) }
   }
   try {
     await stages.end(record, result)
     if (admission) await history?.note(admission, judge(result))
+    trace('ended')
   } catch (error) {
     return { status: 'failed', decision, error: failureOf(error, null) }
   }

@@ -17,13 +17,17 @@ import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { builtInSpec } from '../tools/built-in/registry.ts'
 import { Agent, type AgentEvent, type AgentTools, type TurnEnd, type TurnLimits } from './agent.ts'
+import { type Attached, attachFiles } from './attachments.ts'
 import { footprintOf } from './calls.ts'
 import { keyOf, openConfig } from './config.ts'
 import { MCP_PREFIX, McpTools } from './mcp-tools.ts'
 import { type Model, openModel } from './model.ts'
+import { projectFacts } from './project-facts.ts'
 import { SubAgents } from './sub-agent.ts'
 import { type ProjectInstructions, readInstructions, systemPrompt } from './system-prompt.ts'
 import { type ChatSettings, listTranscripts, openTranscript, type Transcript } from './transcript.ts'
+
+export type { Message, Usage } from '../providers/conversation.ts'
 
 export interface AgentSessionOptions {
   readonly machine: Machine
@@ -85,6 +89,10 @@ export class AgentSession {
   #profile: Profile
   #model: Model
   #instructions: readonly ProjectInstructions[]
+  /** Outputs for the next message. */
+  readonly #said: string[] = []
+  /** Read once: providers cache the prompt. */
+  readonly #facts: readonly string[]
 
   constructor(options: AgentSessionOptions, cordon: Cordon, config: ChatConfig, notes: readonly string[]) {
     const { machine } = options
@@ -110,6 +118,7 @@ export class AgentSession {
       this.#mcp = this.#openMcp()
       restoreSettings(this.session, before, options)
       this.#instructions = readInstructions(cordon.root, machine, machineFiles)
+      this.#facts = projectFacts(cordon.root, cordon.loaded().policy)
       const dumps = cordon.loaded().session.dumpProviderPayloads.value
       this.notes = [
         ...notes,
@@ -181,10 +190,50 @@ export class AgentSession {
     this.#transcript.set({ agent })
   }
 
-  /** Runs a turn once the MCP servers have listed their tools. */
+  /** Runs a turn with its hooks, once the MCP servers have listed their tools. */
   async turn(message: Parameters<Agent['turn']>[0], limits: TurnLimits): Promise<TurnEnd> {
     await this.#mcp?.ready(limits.signal)
-    return this.agent.turn(message, limits)
+    const { hooks } = this.config
+    for (const command of hooks.message) await this.run(command, limits.signal)
+    const said = this.#said.splice(0).map((text) => ({ type: 'text' as const, text }))
+    const end = await this.agent.turn({ ...message, parts: [...message.parts, ...said] }, limits)
+    if (end.reason !== 'done') return end
+    const failed = (await this.#runHooks(hooks.end, limits.signal)).filter(({ isError }) => isError)
+    if (failed.length === 0) return end
+    const text = failed.map((one) => `After your answer, ${one.command} of the user failed:\n${one.text}`).join('\n\n')
+    return this.agent.turn({ role: 'user', parts: [{ type: 'text', text }] }, limits)
+  }
+
+  /** Runs a person's command; its output goes with the next message. */
+  async run(command: string, signal: AbortSignal): Promise<void> {
+    for (const { text } of await this.#runHooks([command], signal)) this.#said.push(`Output of ${command}:\n${text}`)
+  }
+
+  /** Runs commands as calls of this session: judged, in the sandbox, recorded and shown like every other. */
+  async #runHooks(commands: readonly string[], signal: AbortSignal) {
+    const { report } = this.#options
+    const outputs: { command: string; text: string; isError: boolean }[] = []
+    for (const command of commands) {
+      if (signal.aborted) break
+      const call = { type: 'call' as const, id: 'hook', name: 'bash', input: { command } }
+      report({ type: 'calling', call })
+      const result = await this.session.call('bash', { command }, { signal })
+      const text = this.session.textOf(result)
+      report({ type: 'result', call, result, text })
+      outputs.push({ command, text, isError: result.status !== 'done' || result.output.isError === true })
+    }
+    return outputs
+  }
+
+  /** A message with the files and images that it names. */
+  attach(text: string, signal: AbortSignal): Promise<Attached> {
+    const { session } = this
+    return attachFiles(text, {
+      root: this.cordon.root,
+      home: this.machine.home,
+      read: (path) => session.call('read', { path }, { signal }),
+      textOf: (result) => session.textOf(result),
+    })
   }
 
   mcpTools(): readonly { readonly name: string; readonly description: string }[] {
@@ -246,6 +295,7 @@ export class AgentSession {
       agent: session.agent,
       date: this.#date,
       platform: process.platform,
+      project: this.#facts,
       model: settings.hideModel.value ? null : { name: this.#model.name, provider: this.#model.profile },
       instructions: this.#instructions.filter(({ status }) => status === 'trusted'),
       skills: skills.filter(({ trusted }) => trusted),

@@ -12,7 +12,7 @@ import { isRecord } from '../system/json.ts'
 import { type KeyStore, moveKeys, openKeyStore } from '../system/keys/keychain.ts'
 import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory, readOwnFile, writeOwnFile } from '../system/state.ts'
-import { openModel } from './model.ts'
+import { type OpenedModel, openModel } from './model.ts'
 
 export function configPath({ configDir }: Machine): string {
   return join(configDir, 'config.json')
@@ -114,22 +114,15 @@ export function profileFor(machine: Machine, name: string, model: string, endpoi
   return parseConfig(value, configPath(machine)).profiles.get(name)!
 }
 
-/** Sends one test request. Throws its error. */
-export async function checkProfile(
-  profile: Profile,
-  key: string | null,
-  machine: Machine,
-  signal: AbortSignal,
-): Promise<{ readonly milliseconds: number }> {
-  const started = performance.now()
-  // No project is open; the user's own rules apply.
+/** The profile's model, when no project is open: the user's own rules apply. */
+async function modelOf(profile: Profile, key: string | null, machine: Machine): Promise<OpenedModel> {
   const root = openOwnDirectory(machine.stateDir)
   const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
   if ('problems' in outcome) {
     throw new Fault('manifest', `your manifest does not load:\n${outcome.problems.map(renderProblem).join('\n')}`)
   }
   const { policy, sandbox } = outcome.loaded
-  const model = openModel({
+  return openModel({
     profile: { ...profile, maxTokens: 16 },
     key,
     machine,
@@ -138,6 +131,33 @@ export async function checkProfile(
     upstream: machineUpstream(machine, sandbox),
     dumps: null,
   })
+}
+
+/** The models that the provider offers; empty if it does not say. */
+export async function offeredModels(
+  profile: Profile,
+  key: string | null,
+  machine: Machine,
+): Promise<readonly string[]> {
+  try {
+    return await (await modelOf(profile, key, machine)).list(AbortSignal.timeout(LIST_MS))
+  } catch {
+    // The test request says what is wrong.
+    return []
+  }
+}
+
+const LIST_MS = 10_000
+
+/** Sends one test request. Throws its error. */
+export async function checkProfile(
+  profile: Profile,
+  key: string | null,
+  machine: Machine,
+  signal: AbortSignal,
+): Promise<{ readonly milliseconds: number }> {
+  const started = performance.now()
+  const model = await modelOf(profile, key, machine)
   const messages = [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'Answer with the word ok.' }] }]
   for await (const event of model.ask({ system: '', messages, tools: [] }, { signal })) {
     if (event.type === 'done') break

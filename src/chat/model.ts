@@ -8,7 +8,7 @@ import { classifyName } from '../hosts/judge.ts'
 import { parseHostPattern } from '../hosts/pattern.ts'
 import { parseUrl, type UrlFacts } from '../hosts/url.ts'
 import type { HostRule, Policy } from '../policy/policy.ts'
-import { askModel, type Transport } from '../providers/ask-model.ts'
+import { askModel, listModels, type Transport } from '../providers/ask-model.ts'
 import { costOf, modelFacts, type Price } from '../providers/catalog.ts'
 import { type ModelRequest, type ProviderEvent, ProviderFault, type Usage } from '../providers/conversation.ts'
 import { expandHeaders, type Profile, variablesOf } from '../providers/profile.ts'
@@ -34,6 +34,11 @@ export interface Model {
   cost(usage: Usage): number | null
 }
 
+export interface OpenedModel extends Model {
+  /** The names of the endpoint's models. */
+  list(signal: AbortSignal): Promise<readonly string[]>
+}
+
 export interface ModelCallOptions {
   readonly signal: AbortSignal
   readonly onRetry?: (problem: ProviderFault, waitMs: number) => void
@@ -54,7 +59,7 @@ export interface ModelParts {
 }
 
 /** Throws a Fault if the profile has no model or an invalid endpoint. */
-export function openModel(parts: ModelParts): Model {
+export function openModel(parts: ModelParts): OpenedModel {
   const { profile, key, machine } = parts
   const name = parts.model ?? profile.model
   if (name === null) {
@@ -74,6 +79,7 @@ export function openModel(parts: ModelParts): Model {
     name,
     context: facts.context,
     maxTokens: profile.maxTokens,
+    list: (signal) => listModels(endpoint, { transport, signal }),
     cost: (usage) => costOf(usage, facts.price as Price | null),
     ask: (request, { signal, onRetry }) =>
       redacted(
@@ -135,7 +141,7 @@ function guardedTransport(
       command: 'the model',
       ownAddresses: machine.ownAddresses(),
     }
-    const sent = withoutSecrets(body, kept)
+    const sent = body === null ? null : withoutSecrets(body, kept)
     const answer = await postStreaming(url, { rules, resolver, upstream, headers, body: sent, signal })
     if (!('refusal' in answer)) return answer
     const { code, message } = answer.refusal

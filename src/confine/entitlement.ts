@@ -30,9 +30,9 @@ export function typedText(argv: readonly string[]): string {
  * the parser takes a fifth of the time of `cordon run -- true`.
  */
 export function canBeDenied({ loaded: { policy } }: AnsweredPolicy, server: boolean): boolean {
-  const { commands, shellPolicy, envelope, reads, writes, http, flags } = policy
+  const { commands, shellPolicy, envelope, reads, writes, http, flags, flows } = policy
   const { mode, agent, agents, tools } = policy
-  if (envelope !== null) return true
+  if (envelope !== null || flows.some(({ level }) => level === 'deny')) return true
   if (!server && (mode.value === 'plan' || agent.value === 'plan' || agents.size + tools.size > 0)) return true
   const denials = [commands.deny, commands.deniedDomains, http.denied, reads.deny, writes.deny]
   const off = Object.values(flags).filter(({ value }) => value !== true && value !== 'all')

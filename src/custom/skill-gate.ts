@@ -1,23 +1,125 @@
 /** Scripts of a project's skills run only once a person has approved their bytes (T3). */
 
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
 import type { UnapprovedScripts } from '../policy/programs/table.ts'
 import { skillFolders } from '../project/place/own-places.ts'
 import { Fault } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
+import { readPlainFile } from '../system/plain-file.ts'
 import type { SkillPort } from '../tools/built-in/agent-tools.ts'
 import {
-  approveSkillScript,
-  discoverSkills,
-  readRegular,
-  type Skill,
-  type SkillScript,
-  skillScriptStatus,
-} from '../tools/custom/skills.ts'
-import { createTrustStore, type TrustKey, type TrustStatus, trustStatus } from '../tools/custom/trust.ts'
+  createTrustStore,
+  type TrustKey,
+  type TrustStatus,
+  type TrustStore,
+  trustHash,
+  trustStatus,
+} from '../tools/custom/trust.ts'
+
+interface SkillPlaces {
+  readonly root: string
+  readonly home: string
+  readonly configDir: string
+}
+
+interface SkillScript {
+  /** Below the skill's directory. */
+  readonly name: string
+  readonly path: string
+  readonly bytes: Uint8Array
+  readonly hash: string
+}
+
+interface Skill {
+  readonly name: string
+  readonly directory: string
+  /** `user`, or the canonical project root. */
+  readonly scope: string
+  /** The text of `SKILL.md`. */
+  readonly text: string
+  readonly scripts: readonly SkillScript[]
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+const MAX_BYTES = 1024 * 1024
+const MAX_SCRIPTS = 200
+const MAX_DEPTH = 4
+
+/** All skills, the user's first; the first of a name counts. */
+export function discoverSkills(places: SkillPlaces): readonly Skill[] {
+  const found = new Map<string, Skill>()
+  const directories = [
+    { scope: 'user', directory: join(places.configDir, 'skills') },
+    { scope: 'user', directory: join(places.home, '.agents', 'skills') },
+    { scope: places.root, directory: join(places.root, '.cordon', 'skills') },
+    { scope: places.root, directory: join(places.root, '.agents', 'skills') },
+  ]
+  for (const { scope, directory } of directories) {
+    for (const name of namesIn(directory)) {
+      if (!NAME.test(name) || found.has(name)) continue
+      const skill = readSkill(join(directory, name), name, scope)
+      if (skill !== null) found.set(name, skill)
+    }
+  }
+  return [...found.values()]
+}
+
+function readSkill(directory: string, name: string, scope: string): Skill | null {
+  const manifest = isDirectory(directory) ? readPlainFile(join(directory, 'SKILL.md'), MAX_BYTES) : null
+  if (manifest === null) return null
+  const scripts = filesBelow(directory, MAX_DEPTH)
+    .filter((path) => path !== join(directory, 'SKILL.md'))
+    .slice(0, MAX_SCRIPTS)
+    .flatMap((path): SkillScript[] => {
+      const bytes = readPlainFile(path, MAX_BYTES)
+      if (bytes === null) return []
+      return [{ name: relative(directory, path), path, bytes, hash: trustHash(manifest, bytes) }]
+    })
+  return { name, directory, scope, text: new TextDecoder().decode(manifest), scripts }
+}
+
+/** Whether a script may run with its current bytes. */
+export function skillScriptStatus(skill: Skill, script: SkillScript, store: TrustStore): TrustStatus {
+  if (skill.scope === 'user') return 'ok'
+  return trustStatus(store.stored(skillKey(skill, script)), script.hash)
+}
+
+export function approveSkillScript(skill: Skill, script: SkillScript, store: TrustStore, now: string): void {
+  store.trust(skillKey(skill, script), script.hash, now)
+}
+
+function skillKey(skill: Skill, script: SkillScript): { readonly scope: string; readonly name: string } {
+  return { scope: skill.scope, name: `skill:${skill.name}/${script.name}` }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).sort()
+  } catch {
+    return []
+  }
+}
+
+function filesBelow(directory: string, depth: number): string[] {
+  return namesIn(directory).flatMap((name) => {
+    const path = join(directory, name)
+    if (isDirectory(path)) return depth > 0 ? filesBelow(path, depth - 1) : []
+    return [path]
+  })
+}
+
+/** Links are excluded: they could point outside the skill. */
+function isDirectory(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
 
 export interface SkillRow {
   readonly skill: string
@@ -106,7 +208,7 @@ export function skillGate(root: string, machine: Machine): SkillGate {
 /** A copy is recognised by its bytes. */
 function copyProblem(root: string, machine: Machine, path: string): string | null {
   const skills = skillsOf(root, machine).filter((skill) => skill.scope !== 'user' && skill.scripts.length > 0)
-  const bytes = skills.length === 0 ? null : readRegular(path)
+  const bytes = skills.length === 0 ? null : readPlainFile(path, MAX_BYTES)
   if (bytes === null || bytes.length === 0) return null
   const store = createTrustStore(machine.stateDir)
   for (const skill of skills)

@@ -1,6 +1,8 @@
 /** Custom tools in a session (T2, T3): trusted bytes in a sandbox that enforces labels. */
 
-import { dirname } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { entitleOwn } from '../confine/entitlement.ts'
 import { containsHost, parseHostPattern } from '../hosts/pattern.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
@@ -13,8 +15,10 @@ import type { LoadedPolicy } from '../project/load/load.ts'
 import { outcomeNotes } from '../run/outcome-notes.ts'
 import type { SessionCommands } from '../run/port.ts'
 import type { RunOutcome } from '../run/runner.ts'
-import { Fault, messageOf } from '../system/fault.ts'
+import { errorCode, Fault, messageOf } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
+import { isAlive } from '../system/processes.ts'
+import { makeDirectories, openOwnDirectory } from '../system/state.ts'
 import {
   type CustomTool,
   type Discovery,
@@ -24,11 +28,63 @@ import {
   toolForCall,
   toolTrust,
 } from '../tools/custom/discover.ts'
-import { reapStaged, stageScript } from '../tools/custom/stage.ts'
 import type { CustomToolManifest } from '../tools/custom/tool-manifest.ts'
 import { createTrustStore, type TrustStore } from '../tools/custom/trust.ts'
 import { toolHints, touchesNothing } from '../tools/define-tool.ts'
 import type { Tool, ToolContext, ToolInput, ToolOutput } from '../tools/tool.ts'
+
+interface StagedScript {
+  /** A private, read-only, executable copy for the sandbox. */
+  readonly path: string
+  dispose(): void
+}
+
+const STALE_MS = 24 * 3600 * 1000
+
+/** Copies a script into its own directory in the state directory. */
+export function stageScript(stateDir: string, name: string, script: Uint8Array): StagedScript {
+  const base = join(openOwnDirectory(stateDir), 'run')
+  const directory = join(base, `${process.pid}-${randomBytes(8).toString('hex')}`)
+  const path = join(directory, name)
+  const dispose = (): void => rmSync(directory, { recursive: true, force: true })
+  try {
+    makeDirectories(directory)
+    const fd = openSync(path, 'wx', 0o500)
+    try {
+      writeFileSync(fd, script)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    chmodSync(path, 0o500)
+  } catch (error) {
+    dispose()
+    throw new Fault('tool-staging', `the script ${name} cannot be prepared (${errorCode(error) ?? 'unknown'})`, {
+      cause: error,
+    })
+  }
+  return { path, dispose }
+}
+
+/** Removes copies of killed processes. */
+export function reapStaged(stateDir: string, now: number): void {
+  const base = join(stateDir, 'run')
+  let names: string[]
+  try {
+    names = readdirSync(base)
+  } catch {
+    return
+  }
+  for (const name of names) {
+    const path = join(base, name)
+    const pid = Number.parseInt(name, 10)
+    try {
+      if (!isAlive(pid) || now - statSync(path).mtimeMs > STALE_MS) rmSync(path, { recursive: true, force: true })
+    } catch {
+      // Another process was faster.
+    }
+  }
+}
 
 /** Facts about a custom tool for the decision and the record. */
 export interface CustomFacts {

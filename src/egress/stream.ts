@@ -18,7 +18,8 @@ export interface StreamOptions {
   readonly resolver: Resolver
   readonly upstream: Upstream
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** Null: a GET. */
+  readonly body: string | null
   readonly signal: AbortSignal
 }
 
@@ -31,7 +32,7 @@ export interface StreamedAnswer {
 }
 
 /**
- * Posts to a URL. Redirects are returned, not followed: a key for one host must not go to the next.
+ * Posts to a URL, or gets it. Redirects are returned, not followed: a key for one host must not go to the next.
  * Throws network errors.
  */
 export async function postStreaming(
@@ -51,25 +52,25 @@ export async function postStreaming(
     'Host',
     authorityOf(target, secure ? 443 : 80),
     ...Object.entries(options.headers).flat(),
-    'Content-Length',
-    String(Buffer.byteLength(options.body)),
+    ...(options.body === null ? [] : ['Content-Length', String(Buffer.byteLength(options.body))]),
   ]
+  const method = options.body === null ? 'GET' : 'POST'
   const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
-  const narrowed = judgeRequest(admission.rules, target, { method: 'POST', path, rawHeaders })
+  const narrowed = judgeRequest(admission.rules, target, { method, path, rawHeaders })
   if (narrowed !== null) return { refusal: narrowed }
   const agent = new RouteAgent(options.upstream, DEFAULT_LIMITS)
   const request: RoutedRequest = {
     agent,
     route: admission.route,
     secure,
-    method: 'POST',
+    method,
     path,
     headers: rawHeaders,
     setHost: false,
     signal,
   }
   try {
-    const incoming = await send(request, options.body)
+    const incoming = await send(request, options.body ?? '')
     const headers: Record<string, string> = {}
     for (const [name, value] of Object.entries(incoming.headers)) headers[name] = [value].flat().join(', ')
     return { status: incoming.statusCode ?? 0, headers, body: bodyOf(incoming, agent) }

@@ -1,5 +1,7 @@
 /** `cordon learn --from`: proposes grants from recorded calls, without running anything. */
 
+import { resolve } from 'node:path'
+import { suggestGrants } from '../approval/suggestion.ts'
 import { type AuditLine, parseLine } from '../audit/event.ts'
 import { queryAudit } from '../audit/read.ts'
 import { type CallChecker, openChecker } from '../call/decide/check-call.ts'
@@ -7,6 +9,7 @@ import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
 import { matchesHost, parseHostPattern } from '../hosts/pattern.ts'
 import { type LoadedPolicy, loadPolicy } from '../project/load/load.ts'
+import { repositoryAt } from '../project/load/nearby.ts'
 import { judgeTrust } from '../project/sign/trust.ts'
 import { coverSecrets } from '../scan/redact/redact.ts'
 import type { Files } from '../system/files.ts'
@@ -14,7 +17,7 @@ import type { Machine } from '../system/machine.ts'
 import type { LearnResult } from './learn.ts'
 import { withLines, withoutGrants } from './manifest-text.ts'
 import { type NeedPlaces, type Needs, readNeeds, whyNotGranted } from './needs.ts'
-import { propose } from './proposal.ts'
+import { type ProposedLine, propose } from './proposal.ts'
 
 /** A grant of the project's manifest that no recorded call used. */
 export interface UnusedGrant {
@@ -83,6 +86,46 @@ export function recordedNeeds(
     calls: begun.length,
     ...unusedOf(lines, checker, loaded, signedAt),
   }
+}
+
+/** This many lines are read by a person. */
+const MOST_OBSERVED = 16
+
+/** The narrowest grants for what observe mode did not ask, the most frequent first. */
+async function observedLines(
+  lines: readonly AuditLine[],
+  { loaded, machine, files }: Pick<RecordParts, 'loaded' | 'machine' | 'files'>,
+): Promise<readonly ProposedLine[]> {
+  const { root, policy } = loaded
+  const asking = { ...loaded, policy: { ...policy, observe: null } }
+  const checker = await openChecker(asking, machine, files, undefined, { alone: true })
+  const resolved = (given: string): string => files.canonical(resolve(root, given))
+  const places = {
+    root,
+    home: machine.home,
+    resolve: resolved,
+    repository: (path: string) => repositoryAt(path, files),
+  }
+  const found = new Map<string, { line: ProposedLine; calls: number }>()
+  for (const { type, tool, args, decision } of lines) {
+    const { reason } = (decision ?? {}) as { reason?: unknown }
+    if (type !== 'begin' || reason !== 'observed' || args === undefined || typeof tool !== 'string') continue
+    const call = checker.check({ tool, input: inputOf(args), cwd: root })
+    const [offer] = call.decision.decision === 'ask' ? suggestGrants(call.decision, call.facts, places) : []
+    for (const { kind, value: written } of offer === undefined ? [] : [offer, ...(offer.also ?? [])]) {
+      if (kind === 'tool') continue
+      const isPath = kind === 'read' || kind === 'write'
+      const value = isPath ? resolve(root, written.replace(/\/\*\*$/, '')) : written
+      const key = `${kind} ${value}`
+      const calls = (found.get(key)?.calls ?? 0) + 1
+      const evidence = [`${calls} recorded calls would have been asked about`]
+      found.set(key, { calls, line: { kind, value, why: call.decision.reason.message, evidence } })
+    }
+  }
+  return [...found.values()]
+    .toSorted((one, other) => other.calls - one.calls)
+    .slice(0, MOST_OBSERVED)
+    .map(({ line }) => line)
 }
 
 /** How often recorded calls used a rule, by its source (of a host: source and pattern), and when last. */
@@ -221,9 +264,12 @@ export async function proposeFromRecord(
     registryHosts: () => [],
   })
   const narrowed = manifestText === null ? null : withoutGrants(manifestText, found.unused)
-  const wanted = onlyUnused ? [] : proposal.lines
-  const { text, left } = withLines(narrowed, wanted, places)
-  const kept = wanted.filter((line) => !left.some((one) => one.line === line))
+  const observed = onlyUnused ? [] : await observedLines(lines, places)
+  const isNew = ({ kind, value }: ProposedLine): boolean =>
+    !proposal.lines.some((line) => line.kind === kind && line.value === value)
+  const proposed = [...(onlyUnused ? [] : proposal.lines), ...observed.filter(isNew)]
+  const { text, left } = withLines(narrowed, proposed, places)
+  const kept = proposed.filter((line) => !left.some((one) => one.line === line))
   return {
     lines: kept,
     dropped: [],

@@ -12,8 +12,8 @@ import { interpreterOf } from '../shell/inspect/interpreters.ts'
 import type { Need, Needs } from './needs.ts'
 
 export interface ProposedLine {
-  readonly kind: 'tool' | 'host' | 'read' | 'write' | 'port' | 'variable'
-  /** A bundle, variable, host, canonical path or port. */
+  readonly kind: 'tool' | 'host' | 'read' | 'write' | 'port' | 'variable' | 'command' | 'directory' | 'flow'
+  /** A bundle, variable, host, canonical path, port or command pattern. */
   readonly value: string
   /** A bundle's wrapper program. */
   readonly wrapper?: string

@@ -1,7 +1,7 @@
 /** What is read from a command's complaints, as a table. */
 
 import { expect, it } from 'vitest'
-import { needsInOutput } from './said.ts'
+import { needsInOutput } from './learn.ts'
 
 const env = { BUILD_TARGET: 'x', API_TOKEN: 'hunter2', LC_ALL: 'C', EMPTY_ONE: '' }
 

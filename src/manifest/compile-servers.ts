@@ -175,7 +175,7 @@ function argumentRule(item: Item<string>, lookup: Lookup): ArgumentRule | null {
     const parsed = lookup.path(pattern, null, item)
     return parsed && { name, kind, pattern: parsed }
   }
-  const { host: text, path } = splitUrlPattern(pattern)
+  const { scheme, host: text, path } = splitUrlPattern(pattern)
   const [host] = lookup.hosts([{ ...item, value: text }])
-  return host === undefined ? null : { name, kind, host: path === null ? host : { ...host, paths: [path] } }
+  return host === undefined ? null : { name, kind, scheme, host: path === null ? host : { ...host, paths: [path] } }
 }

@@ -70,6 +70,7 @@ const WRITTEN: ReadonlySet<ReasonCode> = new Set([
   'shell-syntax-off',
   'host-denied',
   'outside-envelope',
+  'flow',
 ])
 
 /** Rules about agents, modes and tool levels do not apply to a server. */

@@ -49,7 +49,7 @@ export async function syncOpenings(
 ): Promise<readonly ActiveOpening[]> {
   const bundle = storedBundle(machine.stateDir, settings)?.bundle
   if (bundle === undefined || bundle.layers.every(({ liftable }) => liftable === undefined)) return []
-  const fetched = await fetchOpenings(settings, machine, bundle, bus, now).catch((error) => {
+  const fetched = await fetchOpenings(settings, bundle, bus, now).catch((error) => {
     if (error instanceof Fault) return null
     throw error
   })
@@ -109,7 +109,6 @@ function mergeSignatures(openings: readonly SignedText[]): readonly SignedText[]
 
 async function fetchOpenings(
   settings: FleetSettings,
-  machine: Machine,
   bundle: Bundle,
   holder: BusHolder,
   now: number,
@@ -123,8 +122,7 @@ async function fetchOpenings(
   }
   const bus = await holder.open()
   const people = bundle.identity === undefined ? null : await bus.readPeople()
-  const { publicKey } = machineKey(openKeyStore(machine.stateDir)).key
-  const approvers = approversFor(bundle, publicKey, allGroups(bundle), { people: parsePeople(people), now })
+  const approvers = approversFor(bundle, NO_MACHINE, allGroups(bundle), { people: parsePeople(people), now })
   const texts = await bus.readOpenings(approvers.map(({ key }) => key))
   return { openings: texts.flatMap(parseOpenings), people }
 }

@@ -257,20 +257,22 @@ function bad(file: string, why: string, cause?: unknown): Fault {
 /** The bundle that machines would fetch now; null where none was published yet. */
 export async function publishedBundle(team: Team, machine: Machine): Promise<VerifiedBundle | null> {
   const { settings } = team
-  const known = storedBundle(machine.stateDir, settings)
   const { policy } = settings
-  if (policy === null) return known
+  const texts = [team.newest()]
   try {
-    const fetched = await onBus(settings, machine, (bus) => fetchPolicy(policy, null, portsOf(settings, bus)))
-    if (fetched === 'unchanged') return known
-    const verdict = verifyBundle(fetched.text, trustOf(settings, []))
-    // The higher of the two: a place that was rolled back must not make us use a version again.
-    if ('problem' in verdict || (known && known.bundle.version > verdict.bundle.version)) return known
-    return verdict
+    const fetched =
+      policy && (await onBus(settings, machine, (bus) => fetchPolicy(policy, null, portsOf(settings, bus))))
+    if (fetched && fetched !== 'unchanged') texts.push(fetched.text)
   } catch (error) {
-    if (error instanceof Fault && ['fleet-unreachable', 'fleet-refused'].includes(error.code)) return known
-    throw error
+    if (!(error instanceof Fault && ['fleet-unreachable', 'fleet-refused'].includes(error.code))) throw error
   }
+  const known = [storedBundle(machine.stateDir, settings)]
+  for (const text of texts) {
+    const verdict = text === null ? null : verifyBundle(text, trustOf(settings, []))
+    if (verdict !== null && !('problem' in verdict)) known.push(verdict)
+  }
+  // The highest: a place that was rolled back must not make us use a version again.
+  return known.reduce((best, one) => (one && (best?.bundle.version ?? 0) <= one.bundle.version ? one : best), null)
 }
 
 /** The version after a bundle and everything that was signed together with it. */

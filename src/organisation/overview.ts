@@ -11,7 +11,8 @@ import { openOwnDirectory, readOwnFile, writeOwnFile } from '../system/state.ts'
 import type { BusHolder } from './connection.ts'
 import { publishedBundle } from './draft.ts'
 import { type RolloutState, readRollout } from './rollout.ts'
-import type { Team } from './team.ts'
+import { fleetView, onBus } from './sync.ts'
+import { openTeam, runsFleet, type Team } from './team.ts'
 
 export interface MachineRow {
   readonly id: string
@@ -261,10 +262,18 @@ function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 
-/** The overview, or why there is none now. */
-export async function tryOverview(team: Team, machine: Machine, bus: BusHolder): Promise<FleetOverview | string> {
+/** This machine in its fleet and, for the user who runs that, the overview, or why there is none now. */
+export async function fleetReport(machine: Machine): Promise<object | null> {
+  const view = fleetView(machine, Date.now())
+  return view && { ...view, overview: await ownOverview(machine) }
+}
+
+/** The overview of the fleet that this user runs, or why there is none now; null if they run none. */
+export async function ownOverview(machine: Machine): Promise<FleetOverview | string | null> {
+  if (!runsFleet(machine)) return null
+  const team = openTeam(machine)
   try {
-    return await fleetOverview(team, machine, bus)
+    return await onBus(team.settings, machine, (bus) => fleetOverview(team, machine, bus))
   } catch (error) {
     if (error instanceof Fault) return error.message
     throw error

@@ -61,6 +61,8 @@ export interface Team {
   readonly key: SigningKey
   /** Keeps a published bundle, and takes its keys over into the settings for new machines. */
   archive(text: string): void
+  /** The newest published bundle. */
+  newest(): string | null
   /** The newest whole policy below a version, or that very version. */
   archived(version: number, exactly: boolean): Bundle | null
 }
@@ -108,6 +110,16 @@ export function joinFleet(machine: Machine, settingsText: string, certificate: C
   const directory = openOwnDirectory(machine.configDir)
   writeCertificate(fleetDirectory(machine.stateDir), certificate)
   writeOwnJson(join(directory, FLEET_FILE), JSON.parse(settingsText))
+}
+
+/** The published bundles of some versions, the newest first. */
+function published(directory: string, wanted: (version: number) => boolean): readonly string[] {
+  const folder = openOwnDirectory(join(directory, 'published'))
+  const versions = readdirSync(folder).map((name) => Number.parseInt(name, 10))
+  return versions
+    .filter(wanted)
+    .toSorted((a, b) => b - a)
+    .map((version) => new TextDecoder().decode(readOwnFile(join(folder, `${version}.bundle`)) ?? undefined))
 }
 
 /** Whether this user runs a fleet. */
@@ -168,16 +180,12 @@ export function openTeam(machine: Machine): Team {
       const { keys, signers } = bundle
       if (keys !== undefined) writeOwnJson(path, { ...JSON.parse(settingsText), keys, signers })
     },
+    newest: () => published(directory, () => true)[0] ?? null,
     archived(version, exactly) {
-      const folder = openOwnDirectory(join(directory, 'published'))
-      const versions = readdirSync(folder).map((name) => Number.parseInt(name, 10))
-      const wanted = versions.filter((one) => (exactly ? one === version : one < version)).toSorted((a, b) => b - a)
-      for (const one of wanted) {
-        const bundle = claimedBundle(new TextDecoder().decode(readOwnFile(join(folder, `${one}.bundle`)) ?? undefined))
-        // A stage of a roll-out is half of one policy and half of another.
-        if (bundle !== null && (bundle.rollout?.stage ?? 1) === (bundle.rollout?.stages ?? 1)) return bundle
-      }
-      return null
+      const texts = published(directory, (one) => (exactly ? one === version : one < version))
+      const bundles = texts.map(claimedBundle)
+      // A stage of a roll-out is half of one policy and half of another.
+      return bundles.find((one) => one !== null && (one.rollout?.stage ?? 1) === (one.rollout?.stages ?? 1)) ?? null
     },
     natsConfiguration: (now, folder) =>
       natsConfiguration(settings.fleet, teamKeys(machine), read().revoked, now, folder),

@@ -90,7 +90,10 @@ export function combine(parts: readonly PartDecision[]): Decision {
   const first = parts[0]
   if (first === undefined) throw new RangeError('a call has at least one part')
   // INVARIANT: a part can only make the whole stricter.
-  const strictest = parts.reduce((worst, part) => (compareVerdicts(part.decision, worst.decision) > 0 ? part : worst))
+  const worst = parts.reduce((worst, part) => (compareVerdicts(part.decision, worst.decision) > 0 ? part : worst))
+  // What would have asked says why, and not what needs no question beside it.
+  const observed = worst.decision === 'allow' ? parts.find(({ reason }) => reason.code === 'observed') : undefined
+  const strictest = observed ?? worst
   const { decision, reason } = strictest
   const whole: Decision = { decision, reason, rules: uniqueRules([strictest, ...parts]), segments: parts }
   return parts.some((part) => part.relies === 'undo') ? { ...whole, relies: 'undo' } : whole

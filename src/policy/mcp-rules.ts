@@ -5,7 +5,7 @@ import { matchSegment, matchSegments } from '../files/glob.ts'
 import { coversPath, type PathPattern, parsePathPattern } from '../files/path-pattern.ts'
 import { secretOf } from '../files/secret-shapes.ts'
 import { classifyAddress } from '../hosts/address.ts'
-import { matchesDenied, matchesHost, parseHostPattern } from '../hosts/pattern.ts'
+import { coversName, matchesDenied, parseHostPattern } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { type Decision, soleDecision } from './decision.ts'
 import { readMcpName } from './mcp-names.ts'
@@ -17,7 +17,7 @@ import type { ReasonCode } from './reason.ts'
 export type ArgumentRule = { readonly name: string } & (
   | { readonly kind: 'text'; readonly glob: string }
   | { readonly kind: 'path'; readonly pattern: PathPattern }
-  | { readonly kind: 'url'; readonly host: HostRule }
+  | { readonly kind: 'url'; readonly scheme: string; readonly host: HostRule }
 )
 
 export interface McpToolRule extends RuleRef {
@@ -116,13 +116,20 @@ function ruleFor(
 /** A grant applies where every named argument certainly meets its condition, a denial or an ask where each may. */
 function meets({ level, args }: McpToolRule, { input, canonical }: McpCall, policy: Policy): boolean {
   return args.every((rule) => {
-    const value = input !== null && Object.hasOwn(input, rule.name) ? input[rule.name] : undefined
+    const value = valueOf(input, rule.name)
     const texts = Array.isArray(value) ? value : [value]
     const readable = texts.length > 0 && texts.every((text) => typeof text === 'string')
     if (!readable) return level !== 'allow'
     const met = (texts as string[]).map((text) => meetsOne(rule, text, policy, canonical))
     return level === 'allow' ? met.every((one) => one === true) : met.some((one) => one !== false)
   })
+}
+
+/** Undefined where there is none, or another name that a server may take for the same. */
+function valueOf(input: McpCall['input'], name: string): unknown {
+  const plain = (text: string): string => text.toLowerCase().replace(/[_-]/g, '')
+  const named = Object.keys(input ?? {}).filter((other) => plain(other) === plain(name))
+  return named.length === 1 && named[0] === name ? input![name] : undefined
 }
 
 /** Null for a value that can be read in more than one way. */
@@ -139,8 +146,8 @@ function meetsOne(rule: ArgumentRule, text: string, policy: Policy, canonical: M
     }
     case 'path': {
       const { root, home, reads, writes } = policy
-      // An address, an escape, another's home or a variable: the server may know more than a path in it.
-      if (/[\\%]|^~[^/]|^\$|\$\{|^[a-z][\w+.-]+:/i.test(text)) return null
+      // An address, an escape, another's home, a variable, a command or several paths: a server may know more in it.
+      if (/[\\%{}`;|<>,]|^~[^/]|^\$|\$\(|^[a-z][\w+.-]+:/i.test(text)) return null
       const given = text === '~' || text.startsWith('~/') ? home + text.slice(1) : text
       const path = canonical(posix.resolve(root, given))
       const closed = [...reads.deny, ...writes.deny].some(({ pattern }) => coversPath(pattern, path))
@@ -150,16 +157,19 @@ function meetsOne(rule: ArgumentRule, text: string, policy: Policy, canonical: M
     case 'url': {
       const parsed = parseUrl(text)
       if ('problem' in parsed) return null
-      const { host, port, path, kind, hadUserinfo } = parsed.url
+      const { scheme, host, port, path, kind, hadUserinfo } = parsed.url
       const { http, commands } = policy
       const denied = [...http.denied, ...commands.deniedDomains].some(({ pattern }) =>
         matchesDenied(pattern, host, port),
       )
       const isPrivate = kind !== 'name' && classifyAddress(host) !== 'public' && !http.allowPrivate
-      if (denied || isPrivate || hadUserinfo || /%|\/\/|(?:^|\/)\.\.?(?:\/|$)/.test(path)) return null
+      if (denied || isPrivate || hadUserinfo || /%|\/\/|(?:^|\/)\.\.?(?:[/;]|$)/.test(path)) return null
       const { pattern, paths } = rule.host
       const listed = paths === undefined || paths.some((glob) => matchSegments(glob.split('/'), path.split('/')))
-      return matchesHost(pattern, host, port) && listed
+      if (!listed || !coversName(pattern, host)) return false
+      // Another scheme or port is not what was written, and may reach the same.
+      const wanted = pattern.port ?? (rule.scheme === 'https' ? 443 : 80)
+      return scheme === rule.scheme && port === wanted ? true : null
     }
   }
 }
@@ -182,14 +192,18 @@ export function conditionText(rule: ArgumentRule): string {
     case 'path':
       return `${rule.name}=${rule.pattern.text}`
     case 'url':
-      return `${rule.name}=https://${rule.host.pattern.text}${rule.host.paths?.[0] ?? ''}`
+      return `${rule.name}=${rule.scheme}://${rule.host.pattern.text}${rule.host.paths?.[0] ?? ''}`
   }
 }
 
-/** The host and the path of a condition about addresses. */
-export function splitUrlPattern(pattern: string): { readonly host: string; readonly path: string | null } {
-  const [, host = '', path = null] = /^https?:\/\/([^/]+)(\/.*)?$/s.exec(pattern) ?? []
-  return { host, path }
+/** The parts of a condition about addresses. */
+export function splitUrlPattern(pattern: string): {
+  readonly scheme: string
+  readonly host: string
+  readonly path: string | null
+} {
+  const [, scheme = '', host = '', path = null] = /^(https?):\/\/([^/]+)(\/.*)?$/s.exec(pattern) ?? []
+  return { scheme, host, path }
 }
 
 /** `mcp__SERVER__TOOL`, and conditions behind it; null for a text that grants nothing. */
@@ -206,12 +220,12 @@ export function readToolGrant(
       const parsed = parsePathPattern(found.pattern, { ...place, files: null })
       return 'pattern' in parsed ? [{ name: found.name, kind: 'path', pattern: parsed.pattern }] : []
     }
-    const { host, path } = splitUrlPattern(found?.pattern ?? '')
+    const { scheme, host, path } = splitUrlPattern(found?.pattern ?? '')
     const parsed = parseHostPattern(host, null)
     if (found === null || !('pattern' in parsed)) return []
     const paths = path === null ? {} : { paths: [path] }
     const rule = { pattern: parsed.pattern, rule: 'saved grant', source: 'cordon grants', ...paths }
-    return [{ name: found.name, kind: 'url', host: rule }]
+    return [{ name: found.name, kind: 'url', scheme, host: rule }]
   })
   return args.length < conditions.length ? null : { called, tool: readMcpName(called).tool, args }
 }

@@ -27,12 +27,13 @@ const MOST_TEXTS = 500
 export function namedValues(input: unknown, quote: (word: string) => string = (word) => word): NamedValues {
   const texts = textsOf(input, quote)
   const [paths, urls, commands, patches] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()]
-  for (const { field, text } of texts) {
+  for (const { field, text: given } of texts) {
+    const text = given.trim()
     if (PATCH_TEXT.test(text)) patches.add(text)
     else if (URL_TEXT.test(text)) urls.add(text)
     else if (COMMAND_FIELD.test(field)) commands.add(text)
     else if (text !== '' && (PATH_FIELD.test(camelToSnake(field)) || PATH_TEXT.test(text)))
-      paths.add(text.replace(/^file:\/\//, ''))
+      for (const path of readingsOf(text)) paths.add(path)
   }
   const isTooMuch = texts.length > MOST_TEXTS
   return { paths: [...paths], urls: [...urls], commands: [...commands], patches: [...patches], isTooMuch }
@@ -42,6 +43,17 @@ export function namedValues(input: unknown, quote: (word: string) => string = (w
 export function isReader(tool: string): boolean {
   const words = camelToSnake(tool.replace(/[^a-zA-Z0-9]+/g, '_'))
   return READER.test(words) && !WRITER.test(words)
+}
+
+/** An address of a file with and without its escapes: who reads it may undo them or not. */
+function readingsOf(text: string): readonly string[] {
+  const path = text.replace(/^file:\/\//i, '')
+  if (path === text) return [path]
+  try {
+    return [path, decodeURIComponent(path)]
+  } catch {
+    return [path]
+  }
 }
 
 interface NamedText {

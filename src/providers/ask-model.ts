@@ -11,7 +11,8 @@ export type Transport = (request: TransportRequest) => Promise<TransportAnswer>
 export interface TransportRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** Null: a GET. */
+  readonly body: string | null
   readonly signal: AbortSignal
 }
 
@@ -134,6 +135,27 @@ async function* attemptOnce(
   }
 }
 
+const MAX_MODELS = 500
+
+/** The names of the endpoint's models; empty if it lists none. */
+export async function listModels(
+  { wire, baseUrl, key, headers: own }: Endpoint,
+  { transport, signal }: Pick<AskOptions, 'transport' | 'signal'>,
+): Promise<readonly string[]> {
+  const { headers } = wire.request(
+    { system: '', messages: [], tools: [], model: 'x', maxTokens: 1, extra: {} } as unknown as ModelRequest,
+    key,
+  )
+  const url = `${baseUrl.replace(/\/+$/, '')}/models`
+  const answer = await transport({ url, headers: { 'user-agent': 'cordon', ...headers, ...own }, body: null, signal })
+  const text = await firstBytes(answer.body, 16 * MAX_ERROR_BYTES)
+  if (answer.status !== 200) return []
+  const { data, models } = fieldsOf(text)
+  const rows = [data, models].flatMap((list) => (Array.isArray(list) ? list : []))
+  const names = rows.map((row) => textOf(recordOf(row).id) || textOf(recordOf(row).name).replace(/^models\//, ''))
+  return [...new Set(names.filter((name) => name !== '' && name.length <= 200))].sort().slice(0, MAX_MODELS)
+}
+
 /** Aborts after a silence. */
 class SilenceWatch {
   readonly #abort = new AbortController()
@@ -179,19 +201,19 @@ class RefusedRequest extends ProviderFault {
   waitMs: number | null = null
 }
 
-async function firstBytes(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function firstBytes(body: AsyncIterable<Uint8Array>, most = MAX_ERROR_BYTES): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
   try {
     for await (const bytes of body) {
       parts.push(bytes)
       size += bytes.length
-      if (size > MAX_ERROR_BYTES) break
+      if (size > most) break
     }
   } catch {
     // The status is enough.
   }
-  return Buffer.concat(parts).toString('utf8').slice(0, MAX_ERROR_BYTES)
+  return Buffer.concat(parts).toString('utf8').slice(0, most)
 }
 
 function reasonIn(text: string): string {

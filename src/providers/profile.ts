@@ -27,12 +27,22 @@ export interface Profile {
   readonly needsKey: boolean
 }
 
+/** Commands, each a call of the session by its rules. */
+export interface ChatHooks {
+  /** Before a message: their output goes with it. */
+  readonly message: readonly string[]
+  /** After an answer: what fails goes back to the model once. */
+  readonly end: readonly string[]
+}
+
 export interface ChatConfig {
   /** The default profile. */
   readonly profile: string | null
   readonly profiles: ReadonlyMap<string, Profile>
   /** The `websearch` endpoint. */
   readonly searchUrl: string | null
+  /** Commands of the person around each turn; a project has none. */
+  readonly hooks: ChatHooks
   /** The original values. */
   readonly written: Readonly<Record<string, unknown>>
 }
@@ -46,7 +56,7 @@ export function parseConfig(value: unknown, file: string): ChatConfig {
   const bad = (what: string): Fault =>
     new Fault('bad-config', `${file}: ${what}`, { remedy: 'docs/guides/chat.md shows its fields.' })
   if (!isRecord(value)) throw bad('it is not a JSON object')
-  const known = ['provider', 'model', 'endpoint', 'profile', 'profiles', 'search']
+  const known = ['provider', 'model', 'endpoint', 'profile', 'profiles', 'search', 'hooks']
   const odd = Object.keys(value).find((name) => !known.includes(name))
   if (odd !== undefined) throw bad(`there is no setting "${odd}"; it takes ${known.join(', ')}`)
   const profiles = new Map<string, Profile>()
@@ -74,7 +84,16 @@ export function parseConfig(value: unknown, file: string): ChatConfig {
   if (searchUrl !== null && (typeof searchUrl !== 'string' || !/^https?:\/\//.test(searchUrl))) {
     throw bad('"search.url" is not an http or https URL')
   }
-  return { profile: chosen, profiles, searchUrl, written: value }
+  return { profile: chosen, profiles, searchUrl, hooks: hooksOf(value.hooks, bad), written: value }
+}
+
+function hooksOf(value: unknown = {}, bad: (what: string) => Fault): ChatHooks {
+  const isList = (list: unknown): list is readonly string[] =>
+    Array.isArray(list) && list.every((command) => typeof command === 'string' && command.trim() !== '')
+  const { message = [], end = [], ...others } = isRecord(value) ? value : { others: value }
+  if (Object.keys(others).length > 0 || !isList(message) || !isList(end))
+    throw bad('"hooks" takes the lists of commands "message" and "end"')
+  return { message, end }
 }
 
 export function emptyConfig(): ChatConfig {

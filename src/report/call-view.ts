@@ -83,7 +83,8 @@ export function callView(trail: AuditTrail, session: string, call: string): Call
     project: text(begin.project) ?? '',
     session,
     command,
-    input,
+    // A typed command is recorded as words, and explained as an agent would write it.
+    input: Array.isArray(fields(input).command) ? null : input,
     summary: text(begin.summary),
     verdict: text(decision.verdict) ?? '',
     reason: text(decision.reason) ?? '',
@@ -157,8 +158,9 @@ function programTree(value: unknown): ProgramNode[] {
 }
 
 /** In ASCII, so that what is copied is what was recorded. */
-function testCaseOf({ tool, args }: AuditLine, { verdict }: Fields): string | null {
-  if (args === undefined || typeof tool !== 'string') return null
+function testCaseOf({ tool, args }: AuditLine, { verdict, approver }: Fields): string | null {
+  // A person's own command is decided otherwise than an agent's.
+  if (args === undefined || typeof tool !== 'string' || approver === 'typed') return null
   const { command } = fields(args)
   const call = tool === 'bash' && typeof command === 'string' ? { command } : { tool, input: args }
   return JSON.stringify({ ...call, expect: verdict }).replace(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CommandOutput } from './background-commands.ts'
+import { CommandOutput } from './port.ts'
 
 describe('output of a background command', () => {
   it('is handed out once, and half a character waits for its rest', () => {

@@ -3,12 +3,13 @@
  * first.
  */
 
+import { isUtf8 } from 'node:buffer'
 import { spawnSync } from 'node:child_process'
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findRoot } from '../project/place/root.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import { readPlainFile } from '../system/plain-file.ts'
 import { CallStore, DEFAULT_PRUNE, isInEffect, type KeptCall } from '../undo/call-store.ts'
 import { type Conflict, conflictsOf } from '../undo/conflicts.ts'
 import { keptName } from '../undo/journal.ts'
@@ -182,21 +183,8 @@ export class ProjectUndo {
  * The text of a regular file; undefined if absent, too large, or not text. Links are not followed.
  */
 function textOf(path: string): string | undefined {
-  let fd: number
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch {
-    return undefined
-  }
-  try {
-    const facts = fstatSync(fd)
-    if (!facts.isFile() || facts.size > MAX_COMPARED_BYTES) return undefined
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(fd))
-  } catch {
-    return undefined
-  } finally {
-    closeSync(fd)
-  }
+  const bytes = readPlainFile(path, MAX_COMPARED_BYTES)
+  return bytes && isUtf8(bytes) ? bytes.toString('utf8') : undefined
 }
 
 const NOTHING = '/dev/null'

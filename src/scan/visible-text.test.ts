@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PAGE_SCRIPT } from '../audit/report-page.ts'
+import { PAGE_SCRIPT } from '../audit/report.ts'
 import { quoteShort } from '../manifest/toml/tree.ts'
 import { visibleName } from '../tools/files/tree.ts'
 import { pieces, wrapWords } from './display-text.ts'

@@ -1,6 +1,7 @@
 /** Cordon as a library: `createCordon()` opens a project, `openSession()` an agent's session. */
 
 import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Prompter } from '../approval/prompter.ts'
@@ -9,7 +10,8 @@ import { SESSION_ID } from '../audit/event.ts'
 import { requireFields, requireOneOf, requireText, wrong } from '../call/given.ts'
 import { openRecord } from '../call/record/open.ts'
 import { auditSigner, signTails } from '../call/record/signer.ts'
-import { openCustomTools } from '../custom/tools.ts'
+import { skillPort } from '../custom/skill-gate.ts'
+import { type CustomToolHost, openCustomTools } from '../custom/tools.ts'
 import type { Upstream } from '../egress/route/upstream.ts'
 import { HostUsage } from '../egress/route/usage.ts'
 import { parseUrl } from '../hosts/url.ts'
@@ -33,14 +35,58 @@ import { Fault } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 import { openGuardedFiles } from '../system/guarded/guarded-files.ts'
 import { openTemporaryJournal, reapTemporaries } from '../system/guarded/journal.ts'
+import { recordOf } from '../system/json.ts'
 import { type Machine, thisMachine } from '../system/machine.ts'
-import { makeDirectories, openOwnDirectory, reapHalfWritten } from '../system/state.ts'
-import type { TaskPort } from '../tools/built-in/agent-tools.ts'
+import { makeDirectories, openOwnDirectory, readOwnFile, reapHalfWritten } from '../system/state.ts'
+import { lspTool, skillTool, type TaskPort, taskTool } from '../tools/built-in/agent-tools.ts'
 import { builtInSpecs, builtInTools } from '../tools/built-in/registry.ts'
+import { websearchTool } from '../tools/built-in/web-tools.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/open-code.ts'
+import type { LanguageServers } from './language/language-servers.ts'
 import { type ProjectPolicy, Session } from './session.ts'
-import { reapSpill, sessionTools } from './session-tools.ts'
+
+/** `websearch` needs an endpoint, and `task` a runner of sub-agents. */
+function sessionTools(host: CustomToolHost, machine: Machine, root: string, task: TaskPort | null): readonly Tool[] {
+  const search = searchEndpoint(machine)
+  let servers: Promise<LanguageServers> | null = null
+  const languages = (): Promise<LanguageServers> => {
+    servers ??= import('./language/language-servers.ts').then((found) => new found.LanguageServers(host, machine, root))
+    return servers
+  }
+  return [
+    skillTool(skillPort(root, machine)),
+    lspTool(async (question, signal) => (await languages()).ask(question, signal)),
+    ...(search === null ? [] : [websearchTool(search)]),
+    ...(task === null ? [] : [taskTool(task)]),
+  ]
+}
+
+/** The endpoint, or null. Other readers of the configuration report its errors. */
+function searchEndpoint({ configDir }: Machine): string | null {
+  try {
+    const bytes = readOwnFile(join(configDir, 'config.json'))
+    if (bytes === null) return null
+    const { url } = recordOf(recordOf(JSON.parse(new TextDecoder().decode(bytes))).search)
+    return typeof url === 'string' && /^https?:\/\//.test(url) ? url : null
+  } catch {
+    return null
+  }
+}
+
+const KEEP_SPILL_MS = 24 * 3600 * 1000
+
+/** Removes spilled output that is older than a day. */
+function reapSpill(directory: string, now: number): void {
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name)
+    try {
+      if (now - statSync(path).mtimeMs > KEEP_SPILL_MS) rmSync(path, { recursive: true, force: true })
+    } catch {
+      // Another process was faster.
+    }
+  }
+}
 
 export { approve, requestOf } from '../approval/approve.ts'
 export {

@@ -1,11 +1,12 @@
 /** A session: one agent in one project. */
 
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { LiveHistory } from '../call/admission.ts'
 import { hiddenNames, shownSecrets } from '../call/decide/shown-secrets.ts'
 import { requireOneOf, requireText, wrong } from '../call/given.ts'
 import { runToolCall } from '../call/run-tool-call.ts'
-import type { ToolResult } from '../call/tool-result.ts'
+import { resultText, type ToolResult } from '../call/tool-result.ts'
 import type { SessionTool } from '../custom/tools.ts'
 import { parsePathPattern } from '../files/path-pattern.ts'
 import { type Labels, NO_LABELS } from '../policy/labels.ts'
@@ -21,6 +22,7 @@ import { openCommands, type SessionCommands } from '../run/port.ts'
 import { UndoCover } from '../run/undo-cover.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
 import { Fault } from '../system/fault.ts'
+import { uniqueName, writeMade } from '../system/made-file.ts'
 import { makeDirectories } from '../system/state.ts'
 import { requestTool } from '../tools/built-in/agent-tools.ts'
 import type { Tool, ToolFacts, ToolOutput } from '../tools/tool.ts'
@@ -34,9 +36,29 @@ import {
   type SessionPorts,
 } from './event.ts'
 import { SessionQuestions } from './questions.ts'
-import { cappedText } from './result-text.ts'
 import { CallStages } from './stages.ts'
 import { SessionView } from './view.ts'
+
+const MAX_CHARACTERS = 60_000
+
+/** The text of a result; a long one is cut and spilled to a file. */
+function cappedText(result: ToolResult, spillDirectory: string): string {
+  const text = resultText(result)
+  if (text.length <= MAX_CHARACTERS) return text
+  const half = MAX_CHARACTERS / 2
+  const left = text.length - MAX_CHARACTERS
+  let where = ''
+  try {
+    makeDirectories(spillDirectory)
+    const file = join(spillDirectory, `result-${uniqueName()}.txt`)
+    writeMade(file, text, { flag: 'wx' })
+    where = `; all of it is in ${file}`
+  } catch {
+    // The model still learns what is missing.
+  }
+  const start = text.slice(0, half).toWellFormed()
+  return `${start}\n[cordon] ${left} characters are left out here${where}\n${text.slice(-half).toWellFormed()}`
+}
 
 export type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
 export type { ProjectPolicy } from './view.ts'

@@ -1,39 +1,13 @@
-/** File operations that Node lacks: nanosecond times, attributes, locks, immediate events. */
+/** File operations that Node lacks: nanosecond times, attributes, immediate events. */
 
 import { closeSync, lutimesSync, readSync } from 'node:fs'
-import { join } from 'node:path'
-
-/** Paths end in NUL; returns 0 or an errno. */
-interface FileAddon {
-  times(path: Buffer, seconds: number, nanoseconds: number): number
-  attributes(from: Buffer, to: Buffer): number
-  has_attributes(path: Buffer): number
-  watch(watches: number, folder: number): number
-  unwatch(watches: number, watch: number): void
-  lock(fd: number): number
-}
-
-let addon: FileAddon | null | undefined
-
-/** The addon `cordon-launch` of the bundle, the library or a checkout, or null. */
-function loadAddon(): FileAddon | null {
-  for (const place of ['../native', '../../native', '../../dist/native']) {
-    const module = { exports: {} }
-    try {
-      process.dlopen(module, join(import.meta.dirname, place, `cordon-launch-${process.arch}`))
-      return module.exports as FileAddon
-    } catch {
-      // Try the next place.
-    }
-  }
-  return null
-}
+import { type FileAddon, fileAddon } from './addon.ts'
 
 const ended = (path: Buffer): Buffer => Buffer.concat([path, Buffer.of(0)])
 
 /** Sets the time of a file or link. Without the addon Node rounds to microseconds. */
 export function setFileTime(path: Buffer, seconds: bigint, nanoseconds: number): void {
-  addon ??= loadAddon()
+  const addon = fileAddon()
   if (addon?.times(ended(path), Number(seconds), nanoseconds) === 0) return
   const time = Number(seconds) + nanoseconds / 1e9
   lutimesSync(path, time, time)
@@ -41,7 +15,7 @@ export function setFileTime(path: Buffer, seconds: bigint, nanoseconds: number):
 
 /** Whether a file has attributes that are copied. */
 export function hasAttributes(path: Buffer): boolean {
-  addon ??= loadAddon()
+  const addon = fileAddon()
   return (addon?.has_attributes(ended(path)) ?? 0) !== 0
 }
 
@@ -50,20 +24,9 @@ export function hasAttributes(path: Buffer): boolean {
  * cannot be set; without the addon it does nothing.
  */
 export function copyAttributes(from: Buffer, to: Buffer): void {
-  addon ??= loadAddon()
+  const addon = fileAddon()
   const errno = addon?.attributes(ended(from), ended(to)) ?? 0
   if (errno !== 0) throw Object.assign(new Error('attributes'), { code: 'ATTRIBUTES', errno })
-}
-
-/** Whether the kernel's locks can be used. */
-export function canLock(): boolean {
-  addon ??= loadAddon()
-  return addon !== null
-}
-
-/** Locks an open file until it is closed or the process ends. False if another opening has the lock. */
-export function tryLock(fd: number): boolean {
-  return canLock() && addon!.lock(fd) === 0
 }
 
 /** Events of watched folders. */
@@ -96,7 +59,7 @@ export class FolderWatches {
 
   /** Null without the addon or kernel support. */
   static open(): FolderWatches | null {
-    addon ??= loadAddon()
+    const addon = fileAddon()
     const instance = addon?.watch(-1, -1) ?? -1
     return addon === null || instance < 0 ? null : new FolderWatches(addon, instance)
   }

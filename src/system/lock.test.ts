@@ -29,7 +29,7 @@ afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 const WAYS = [
   ['by the kernel', {}],
-  ['by files, without the addon', { byFiles: true }],
+  ['by files, as where the kernel cannot', { byFiles: true }],
 ] as const
 
 describe.each(WAYS)('a lock %s', (_, way) => {

@@ -13,8 +13,8 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { tryLock } from './addon.ts'
 import { errorCode, Fault, unwritable } from './fault.ts'
-import { canLock, tryLock } from './file-addon.ts'
 import { uniqueName, writeMade } from './made-file.ts'
 import { isSameProcess, startOf } from './processes.ts'
 import { makeDirectories } from './state.ts'
@@ -22,12 +22,12 @@ import { monotonicMs } from './timing.ts'
 
 export interface LockOptions {
   readonly timeoutMs?: number
-  /** As where the addon cannot be loaded. */
+  /** As where the kernel cannot lock it. */
   readonly byFiles?: boolean
 }
 
 /**
- * A lock is a directory. The kernel locks it; without the addon its files do, in generations: `N.lock` names the holder of
+ * A lock is a directory. The kernel locks it; where it cannot, its files do, in generations: `N.lock` names the holder of
  * generation N, `N.free` releases it. The next holder creates N + 1, which only one process can.
  * INVARIANT: names are only removed below the highest generation, so a process that created a name and sees none above it is
  * the only holder. A stale holder is passed over, never removed: removal is where such locks fail.
@@ -46,7 +46,8 @@ export function withLock<T>(directory: string, work: () => T, options: LockOptio
 export function holdLock(directory: string, options: LockOptions = {}): () => void {
   makeDirectories(directory)
   const wait = waiter(directory, options.timeoutMs ?? 10_000)
-  if (canLock() && !options.byFiles) return lockInKernel(directory, wait)
+  const locked = options.byFiles ? null : lockInKernel(directory, wait)
+  if (locked) return locked
   const release = lockByFiles(directory, wait)
   try {
     while (kernelHolder(directory) !== null) wait()
@@ -83,17 +84,21 @@ function waiter(directory: string, timeoutMs: number): () => void {
   }
 }
 
-function lockInKernel(directory: string, wait: () => void): () => void {
+/** Null where the kernel cannot lock it. */
+function lockInKernel(directory: string, wait: () => void): (() => void) | null {
   for (;;) {
     const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
+    let locks: boolean | null = false
+    let isOurs = false
     try {
+      locks = tryLock(fd)
       // A directory that was replaced meanwhile locks nothing.
-      if (tryLock(fd) && fstatSync(fd).ino === statSync(directory).ino && !isHeldByFiles(directory)) return once(fd)
-    } catch (error) {
-      closeSync(fd)
-      throw error
+      isOurs = locks === true && fstatSync(fd).ino === statSync(directory).ino && !isHeldByFiles(directory)
+    } finally {
+      if (!isOurs) closeSync(fd)
     }
-    closeSync(fd)
+    if (isOurs) return once(fd)
+    if (locks === null) return null
     wait()
   }
 }
@@ -109,8 +114,16 @@ function once(fd: number): () => void {
 /** The process whose kernel lock it is, or null. */
 function kernelHolder(directory: string): string | null {
   const { ino } = statSync(directory)
-  const locks = readFileSync('/proc/locks', 'latin1')
-  return new RegExp(`FLOCK +\\S+ +\\S+ +(-?\\d+) \\S+:${ino} `).exec(locks)?.[1] ?? null
+  return new RegExp(`FLOCK +\\S+ +\\S+ +(-?\\d+) \\S+:${ino} `).exec(kernelLocks())?.[1] ?? null
+}
+
+/** Empty on a system without the file: then no process takes a kernel lock. */
+function kernelLocks(): string {
+  try {
+    return readFileSync('/proc/locks', 'latin1')
+  } catch {
+    return ''
+  }
 }
 
 const FIRST_PAUSE_MS = 1

@@ -1,10 +1,19 @@
-/** Clocks and waits. */
+/** Clocks, waits, and the trace of steps. */
+
+import { writeSync } from 'node:fs'
 
 /**
  * Milliseconds since this process began; loading the global `performance` takes over a millisecond.
  */
 export function monotonicMs(): number {
   return process.uptime() * 1000
+}
+
+/** With CORDON_TRACE=1: prints how long after its start this process reached a step, and its processor time until then. */
+export function trace(step: string): void {
+  if (process.env.CORDON_TRACE !== '1') return
+  const { user, system } = process.cpuUsage()
+  writeSync(2, `cordon: ${monotonicMs().toFixed(2)} ms, ${((user + system) / 1000).toFixed(2)} ms busy: ${step}\n`)
 }
 
 /**

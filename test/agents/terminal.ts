@@ -39,7 +39,8 @@ export function runAtTerminal(
     const timer = setInterval(() => {
       if (isOver() || Date.now() > end) child.kill('SIGKILL')
     }, 200)
-    child.on('close', () => {
+    // The agent may outlive its terminal, with the pipes.
+    child.on('exit', () => {
       clearInterval(timer)
       resolve(stripVTControlCharacters(seen))
     })

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { compareTables } from '../../bench/compare.ts'
+import { withGoals } from '../../bench/goals.ts'
 import { writePage } from '../../bench/page-of-figures.ts'
 
 const table = (time: string, more: readonly string[][] = []) => ({
@@ -44,8 +45,34 @@ test('a page has each part with its load, and escapes what would break a table',
     ['', 'time'],
     ['a | b', '1 ms'],
   ]
-  const page = writePage([{ name: 'scan', load: 0.25, tables: [{ title: 'T', rows }] }], 'a machine', '2026-01-02')
+  const page = writePage(
+    [{ name: 'scan', load: 0.25, seconds: 7.2, tables: [{ title: 'T', rows }] }],
+    'a machine',
+    '2026-01-02',
+  )
   expect(page).toContain('wrote it on 2026-01-02')
-  expect(page).toContain('`npm run bench -- scan`, at a load of 0.3.')
+  expect(page).toContain('`npm run bench -- scan`, in 7 s at a load of 0.3.')
   expect(page).toContain('T:\n\n|  | time |\n|---|---|\n| a \\| b | 1 ms |\n')
+})
+
+test('every row has a goal, from its part or from the table of goals', () => {
+  const rows = [
+    ['', 'events a second'],
+    ['shared between processes', '1'],
+  ]
+  expect(withGoals('Events of the audit log', rows)).toEqual([
+    ['', 'events a second', 'goal', 'floor'],
+    ['shared between processes', '1', '>= 10,000', ''],
+  ])
+  const own = [
+    ['', 'goal', 'x'],
+    ['a row of its own', '<= 7', '3'],
+  ]
+  expect(withGoals('T', own)[1]).toEqual(['a row of its own', '3', '<= 7', ''])
+  expect(() =>
+    withGoals('T', [
+      ['', 'x'],
+      ['unknown', '3'],
+    ]),
+  ).toThrow('bench/goals.ts has no goal for "T: unknown"')
 })

@@ -177,7 +177,16 @@ describe('the guide: add a server safely in one minute', () => {
   it('each step does what it says', async () => {
     ok('mcp', 'add', 'notes', '--client', 'claude-code', '--reads', '--yes', ...COMMAND)
     expect(JSON.parse(ok('mcp', 'status', 'notes', '--json').out)).toMatchObject({
-      servers: [{ name: 'notes', works: true, tools: [{ tool: 'list' }, { tool: 'drop' }] }],
+      servers: [
+        {
+          name: 'notes',
+          works: true,
+          tools: [
+            { tool: 'list', decision: 'allow' },
+            { tool: 'drop', decision: 'ask' },
+          ],
+        },
+      ],
     })
     const { notes } = JSON.parse(readFileSync(join(project.directory, '.mcp.json'), 'utf8')).mcpServers
     const client = await asClient(

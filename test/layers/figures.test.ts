@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { TOUR } from '../../src/surfaces/cli/tour.ts'
+import { TOUR } from '../../src/surfaces/cli/commands/run/try.ts'
 import { HOST_NAMES } from '../../src/surfaces/hook/hosts/hosts.ts'
 
 const text = (path: string): string => readFileSync(path, 'utf8')

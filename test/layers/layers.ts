@@ -177,7 +177,7 @@ export const MOST_FILES = 25
 /** Who may make a `CheckedPath`: those that judge a path, and guarded files of what they made themselves. */
 export const checkers: readonly string[] = [
   'call/decide/resolve-call.ts',
-  'session/context.ts',
+  'session/stages.ts',
   'system/guarded/directory.ts',
 ]
 

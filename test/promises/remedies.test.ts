@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { commandRow } from '../../src/surfaces/cli/start/commands.ts'
 import type { Ran } from '../e2e/cordon.ts'
 import { Person } from '../e2e/terminal/person.ts'
+import { removeTree } from '../users.ts'
 import { DRIVERS } from './drivers.ts'
 import { Place, REAL } from './place.ts'
 import { bash, type PromiseRow, type SurfaceName } from './promise.ts'
@@ -24,6 +25,8 @@ interface RemedyRow extends Pick<PromiseRow, 'files' | 'manifest' | 'served'> {
   readonly more?: string
   /** It asks at a terminal, and the person says yes. */
   readonly asks?: true
+  /** How it ends; 0 without it. */
+  readonly code?: number
   /** What it prints then. */
   readonly prints?: string | RegExp
   readonly works?: (place: Place) => Promise<boolean>
@@ -75,10 +78,11 @@ const UNGUARDED = {
   ...{ session_id: 's', hook_event_name: 'PreToolUse', permission_mode: 'bypassPermissions', tool_use_id: 'u' },
   ...{ tool_name: 'WebFetch', tool_input: { url: 'https://a.example.org/', prompt: 'x' } },
 }
-const hooked = async (place: Place): Promise<string> => {
-  const input = JSON.stringify({ ...UNGUARDED, cwd: place.root })
+const hooked = async (place: Place, tool_name = 'WebFetch', tool_input: object = UNGUARDED.tool_input) => {
+  const input = JSON.stringify({ ...UNGUARDED, tool_name, tool_input, cwd: place.root })
   return (await place.cordon(['hook', 'claude-code', '--root', place.root], input)).out
 }
+const CREATE = ['mcp__issues__create', { repo: 'acme/site' }] as const
 const SECRET_FROM_KEYCHAIN = [{ name: 'TOKEN', source: 'keychain:api', hosts: ['127.0.0.1:$PORT'] }]
 
 const ROWS: readonly RemedyRow[] = [
@@ -263,10 +267,110 @@ const ROWS: readonly RemedyRow[] = [
     remedy: /cordon undo --redo/,
     works: async (place) => place.text('f.txt') === null,
   },
+  {
+    situation: 'a manifest that does not load',
+    files: { 'cordon.toml': 'schema_version = 1\n[permisson]\n' },
+    fails: async (place) => (await place.cordon(['status'])).out,
+    remedy: /cordon policy lint/,
+    code: 2,
+    prints: /did you mean permission/,
+  },
+  {
+    situation: 'a manifest that is there already',
+    manifest: {},
+    fails: async (place) => (await place.cordon(['init'])).err,
+    remedy: /cordon init --print/,
+    prints: /mode = "contained"/,
+  },
+  {
+    situation: 'a tool of a server that a hook asks about',
+    manifest: {},
+    fails: async (place) => JSON.parse(await hooked(place, ...CREATE)).hookSpecificOutput.permissionDecisionReason,
+    remedy: /cordon add tool "[^"]+"/,
+    asks: true,
+    works: async (place) => !(await hooked(place, ...CREATE)).includes('"ask"'),
+  },
+  {
+    situation: 'grants that were never used again',
+    files: {
+      '$H/.local/state/cordon/grants.json': JSON.stringify({
+        version: 1,
+        grants: [
+          {
+            ...{ id: 'gold', project: '/gone', kind: 'command', value: 'make x', verdict: 'allow', scope: 'project' },
+            ...{ session: 's', created: 1, expires: null, uses: 0 },
+          },
+        ],
+      }),
+    },
+    fails: async (place) => (await place.cordon(['grants'])).out,
+    remedy: /cordon grants prune/,
+    works: async (place) => !(await place.cordon(['grants'])).out.includes('make x'),
+  },
+  {
+    situation: 'no key yet',
+    files: { 'cordon.toml': 'schema_version = 1\n' },
+    fails: async (place) => (await place.cordon(['keys'])).out,
+    remedy: /cordon sign/,
+    asks: true,
+    works: async (place) => !(await place.cordon(['keys'])).out.includes('no key yet'),
+  },
+  {
+    situation: 'a manifest that changed since it was signed',
+    manifest: {},
+    fails: async (place) => {
+      place.write('cordon.toml', 'schema_version = 1\n[permission]\nmode = "auto"\n')
+      return (await place.cordon(['status'])).out
+    },
+    remedy: /cordon sign/,
+    asks: true,
+    works: async (place) => !(await place.cordon(['status'])).out.includes('cordon sign'),
+  },
+  {
+    situation: 'a hook that is not wanted any more',
+    manifest: {},
+    fails: async (place) => (await place.cordon(['install', 'claude-code', '--yes'])).out.replace(/\s+/g, ' '),
+    remedy: /cordon install claude-code --uninstall/,
+    more: '--yes',
+    works: async (place) => !(place.text('$H/.claude/settings.json') ?? '').includes('hook claude-code'),
+  },
+  {
+    situation: 'settings that became a manifest',
+    files: { '$H/.claude/settings.json': '{"permissions":{"allow":["Bash(make x)"]}}' },
+    fails: async (place) => {
+      await place.cordon(['import', 'claude-code', '--out', 'cordon.toml'])
+      return place.text('cordon.toml') ?? ''
+    },
+    remedy: /cordon sign/,
+    asks: true,
+    works: async (place) => (await place.cordon(['check', '--', 'make x'])).code === 0,
+  },
+  {
+    situation: 'a signing key that is lost',
+    manifest: {},
+    fails: async (place) => {
+      removeTree(place.path('$H/.local/state/cordon/keys/signing-key'))
+      place.write('cordon.toml', 'schema_version = 1\n[permission]\nmode = "auto"\n')
+      return (await place.cordon(['sign', '--yes'])).err
+    },
+    remedy: /cordon keys reset/,
+    more: '--yes && cordon sign --yes',
+    works: async (place) => (await place.cordon(['run', '--', 'true'])).code === 0,
+  },
+  {
+    situation: 'more stopped hosts than a status shows',
+    manifest: { permission: { tools: { bash: 'allow' } } },
+    fails: async (place) => {
+      await runs(place, 'sh', '-c', 'for n in 1 2 3 4 5 6 7; do curl -sS -m 3 http://h$n.example/; done')
+      return (await place.cordon(['status'])).out
+    },
+    remedy: /cordon audit query --type end/,
+    prints: /h1\.example/,
+  },
 ]
 
 it.each(ROWS)('$situation', async (row) => {
-  const { files = {}, manifest, served, atHome, fails, remedy, more = '', asks, prints, works } = row
+  const { files = {}, manifest, served, atHome, fails, remedy, more = '', asks, code: ends = 0, prints, works } = row
   const place = new Place({ files, ...(atHome && { atHome }) })
   try {
     expect(await place.prepare({ files, ...(manifest && { manifest }), ...(served && { served }) })).toEqual([])
@@ -275,32 +379,100 @@ it.each(ROWS)('$situation', async (row) => {
     expect(found, said).not.toBeNull()
     const line = place.fill(found!.endsWith('…') ? found!.replace('…', more) : `${found} ${more}`)
     const { code, out, err } = asks ? await atTerminal(place, line) : await place.shell(line)
-    expect(code, `${found}: ${out}${err}`).toBe(0)
-    if (prints !== undefined) expect(out).toMatch(prints)
+    expect(code, `${found}: ${out}${err}`).toBe(ends)
+    if (prints !== undefined) expect(out + (ends === 0 ? '' : err)).toMatch(prints)
     if (works) expect(await works(place), said).toBe(true)
   } finally {
     place.close()
   }
 })
 
+/** What a message names, that is run by another test than these. */
+const RUN_BY: Readonly<Record<string, string>> = {
+  'add port': 'test/e2e/add.test.ts',
+  'approvals answer': 'test/e2e/look.test.ts',
+  approvals: 'test/e2e/look.test.ts',
+  'audit verify': 'test/e2e/trust.test.ts',
+  bundles: 'test/e2e/terminal/small-things.test.ts',
+  'agent run': 'test/components/agents.test.ts',
+  'chat -p': 'test/e2e/chat/print.test.ts',
+  'completions bash': 'test/e2e/json-schemas.ts',
+  doctor: 'test/contract/hooks/process.test.ts',
+  'doctor --fix': 'test/e2e/doctor-fix.test.ts',
+  'doctor --json': 'test/contract/hooks/process.test.ts',
+  explain: 'test/e2e/check.test.ts',
+  'fleet machines': 'test/fleet/surfaces.test.ts',
+  'grants revoke': 'test/e2e/look.test.ts',
+  import: 'test/promises/person-cli.test.ts',
+  keys: 'test/e2e/trust.test.ts',
+  'keys trust': 'test/e2e/trust.test.ts',
+  learn: 'test/e2e/learn.test.ts',
+  'mcp add': 'test/e2e/mcp-catalogue.test.ts',
+  'mcp wrap': 'test/contract/mcp/gateway-grants.test.ts',
+  'mcp wrap --accept': 'test/contract/mcp/gateway-grants.test.ts',
+  'policy replay': 'test/e2e/trust.test.ts',
+  'policy show': 'test/e2e/check.test.ts',
+  'run --port': 'test/e2e/add.test.ts',
+  'sign --yes': 'test/e2e/look.test.ts',
+  ui: 'test/e2e/page.test.ts',
+  'undo --diff': 'test/e2e/undo.test.ts',
+  'undo --last': 'test/e2e/undo.test.ts',
+  'undo --list': 'test/e2e/undo.test.ts',
+  verify: 'test/e2e/trust.test.ts',
+}
+
+/** What is not run as it is printed, and why. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  fleet: 'It takes a team and its servers: test/fleet runs the functions behind it.',
+  login: 'A key is typed for a provider that answers.',
+  'mcp login': 'It opens a browser.',
+  'chat --model': 'It names a model of a provider.',
+  'review model': 'It asks a model of a provider.',
+  acp: 'It shows how to write the command, and serves an editor: test/agents runs it.',
+  'tools run': 'It shows how to write the command.',
+  'sign --all': 'It prints the lines that a long difference left out.',
+  'log --all': 'It prints the lines of other projects.',
+  'install --uninstall.': 'The row of a hook runs it; this is the end of a sentence.',
+}
+/** Only help and the schema name these. */
+const HELP: readonly string[] = ['check', 'hook', 'agent wit', 'completions', 'doctor --engines']
+
+/** Every command that a message names: its words, and whether they exist. */
+const NAMED_COMMANDS = globSync('src/**/*.ts', { exclude: (name) => /\.test\.ts$|generated/.test(name) }).flatMap(
+  (path) => {
+    const text = readFileSync(path, 'utf8').replace(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+    // Cordon itself, that asks.
+    return [...text.matchAll(NAMED)].flatMap(([phrase, name, words = '']) =>
+      name === 'asks' ? [] : [{ path, phrase, name: name!, words, row: commandRow(name!) }],
+    )
+  },
+)
+
 it('every command that a message names is there, with the words and flags that it names', () => {
-  const unknown = globSync('src/**/*.ts', { exclude: (name) => /\.test\.ts$|generated/.test(name) }).flatMap((path) =>
-    [
-      ...readFileSync(path, 'utf8')
-        .replace(/^\s*(?:\/\/|\/?\*).*$/gm, '')
-        .matchAll(NAMED),
-    ].flatMap(([phrase, name, words = '']) => {
-      const row = commandRow(name!)
-      // Cordon itself, that asks.
-      if (name === 'asks') return []
-      if (!row) return [`${path}: ${phrase}`]
-      const known = ['--help', row.usage, ...row.flags.map((flag) => flag.name)].join(' ')
-      return (words.match(/--[a-z][a-z-]*/g) ?? [])
-        .filter((flag) => !known.includes(flag))
-        .map((flag) => `${path}: ${phrase} (${flag})`)
-    }),
-  )
+  const unknown = NAMED_COMMANDS.flatMap(({ path, phrase, words, row }) => {
+    if (!row) return [`${path}: ${phrase}`]
+    const known = ['--help', row.usage, ...row.flags.map((flag) => flag.name)].join(' ')
+    return (words.match(/--[a-z][a-z-]*/g) ?? [])
+      .filter((flag) => !known.includes(flag))
+      .map((flag) => `${path}: ${phrase} (${flag})`)
+  })
   expect(unknown).toEqual([])
+})
+
+it('every command that a message names is run by a row here, or by the test that is named', () => {
+  const sources = ROWS.map(({ remedy }) => remedy.source)
+  const named = NAMED_COMMANDS.map(({ name, words, row }) => {
+    const own = words.split(' ').filter((word) => /^--/.test(word) || row?.usage.includes(`cordon ${name} ${word}`))
+    return [name, ...own.filter((word) => word !== '' && word !== '--help')].join(' ')
+  })
+  const isRun = (command: string): boolean => {
+    if (command in NOT_RUN || command.split(' ')[0]! in NOT_RUN || HELP.includes(command)) return true
+    const pattern = new RegExp(command.replaceAll(' ', '.*'))
+    if (sources.some((source) => pattern.test(source))) return true
+    const text = RUN_BY[command] ? readFileSync(RUN_BY[command], 'utf8') : ''
+    return text !== '' && command.split(' ').every((word) => new RegExp(`['" ]${word}\\b`).test(text))
+  }
+  expect([...new Set(named)].filter((command) => !isRun(command))).toEqual([])
 })
 
 it('status offers no secret of the machine', async () => {

@@ -37,7 +37,7 @@ export const JUDGE_SUITES: readonly JudgeSuite[] = [
     run: (folder, every) => judgeTexts(oilsTexts(folder).filter((_, at) => at % every === 0)),
   },
   {
-    name: 'bash, programs of its own tests',
+    name: 'bash, programs of its test scripts',
     folder: 'bash',
     from: 'github.com/bminor/bash',
     run: (folder, every) => judgeTexts(bashTexts(folder).filter((_, at) => at % every === 0)),

@@ -52,7 +52,20 @@ export const PROGRAM_SUITES: readonly ProgramSuite[] = [
         .sort()
         .map((path) => ({ name: path.slice('tests/'.length), command: ['/bin/sh', join(folder, path)] })),
     cases: tapCases,
-    known: [],
+    known: [
+      {
+        pattern: /^\w+\/03\.t|^rename\/02\.t/,
+        why: 'a path above 4095 bytes from the root is refused: it could be neither judged nor restored',
+      },
+      {
+        pattern: /^ch(?:mod\/12|own\/00)\.t/,
+        why: 'modes that set a user or a group are refused: they would work outside the sandbox',
+      },
+      {
+        pattern: /^rename\/23\.t .*got \w+,2/,
+        why: 'undo keeps a replaced file by a further name, which its link count shows',
+      },
+    ],
   },
   {
     name: 'git',
@@ -71,10 +84,19 @@ export const PROGRAM_SUITES: readonly ProgramSuite[] = [
             `out=$PWD; cd ${join(folder, 't')} && exec /bin/sh ./${script} --root="$out" --no-chain-lint`,
           ],
         })),
-    every: 20,
+    every: 70,
     env: { TEST_NO_MALLOC_CHECK: '1', GIT_TEST_EXT_CHAIN_LINT: '0' },
     cases: tapCases,
-    known: [],
+    known: [
+      {
+        pattern: /^t(?:0411|4048)-/,
+        why: 'it sets a key that makes git run a program (uploadpack.packObjectsHook, diff.NAME.textconv)',
+      },
+      {
+        pattern: /^t5552-\S+ 1:/,
+        why: 'the shell writes .git/config itself: a configuration is judged when git replaces it by a rename',
+      },
+    ],
   },
   {
     name: 'LTP, file system calls',
@@ -93,7 +115,14 @@ export const PROGRAM_SUITES: readonly ProgramSuite[] = [
     env: { LTP_COLORIZE_OUTPUT: 'n' },
     cases: ltpCases,
     mounts: true,
-    known: [],
+    known: [
+      {
+        pattern: /^(?:chmod01|fchmod01|fchown02|fcntl32) /,
+        why: 'modes that set a user or a group are refused: they would work outside the sandbox',
+      },
+      { pattern: /^fcntl33 /, why: 'it writes to /proc/sys, which is read-only, also for root' },
+      { pattern: /^bind05 /, why: 'it needs UDP-Lite: only the usual protocols can be opened' },
+    ],
   },
 ]
 

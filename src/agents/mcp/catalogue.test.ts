@@ -1,6 +1,6 @@
 /** Servers in the configurations of clients: each can be added and removed to the byte, and no other entry passes for Cordon's. */
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -46,8 +46,11 @@ describe.each(MCP_CLIENTS.map((client) => [client.name, client] as const))('%s',
     'takes three servers and gives them back: $note, $order',
     ({ before, order }) => {
       const file = clientFile(client, scope, { ...machine, root: base })!
-      mkdirSync(dirname(file), { recursive: true })
-      if (before !== null) writeFileSync(file, before)
+      if (before !== null) {
+        mkdirSync(dirname(file), { recursive: true })
+        writeFileSync(file, before)
+      }
+      const found = readdirSync(base, { recursive: true })
       for (const server of ['notes', 'more', 'last'])
         placeServer(machine, client, { scope, root: base, name: server }, SERVER)
       const written = readFileSync(file, 'utf8')
@@ -55,6 +58,8 @@ describe.each(MCP_CLIENTS.map((client) => [client.name, client] as const))('%s',
       expect(readEntry(client, written, 'more')).toMatchObject(SERVER)
       for (const server of order) takeOut(machine, placedServers(machine).find((one) => one.server === server)!)
       expect(existsSync(file) ? readFileSync(file, 'utf8') : null).toBe(before)
+      const left = readdirSync(base, { recursive: true }).filter((name) => !String(name).startsWith('state'))
+      expect(left.toSorted()).toEqual(found.toSorted())
     },
   )
 })

@@ -1,6 +1,6 @@
 /** Servers added to clients' configurations, so that each can be removed without a trace. */
 
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
@@ -31,6 +31,8 @@ export interface Placed {
   readonly written: string
   readonly before: string | null
   readonly original: string | null
+  /** The folders that were made for the file, outermost first. */
+  readonly made?: readonly string[]
 }
 
 interface CatalogueFile {
@@ -61,6 +63,7 @@ export function placeServer(
       written: entryText(client, after, name)!,
       before: known ? known.before : entryText(client, text, name),
       original: ours[0] ? ours[0].original : text,
+      made: ours[0]?.made ?? missingFolders(dirname(file)),
     }
     change(machine, (all) => [...all.filter((one) => one.file !== file || one.server !== name), placed])
     write(file, after)
@@ -83,8 +86,10 @@ export function takeOut(machine: Machine, placed: Placed): void {
     const isLast = placedIn(machine, file).every((one) => one.server === server)
     // Ignore a difference in white space.
     const isOriginal = isLast && plain(without) === plain(original ?? (client.form === 'toml' ? '' : '{}'))
-    if (isOriginal && original === null) rmSync(file)
-    else write(file, isOriginal ? original! : without)
+    if (isOriginal && original === null) {
+      rmSync(file)
+      for (const folder of (placed.made ?? []).toReversed()) removeEmpty(folder)
+    } else write(file, isOriginal ? original! : without)
   }
   change(machine, (all) => all.filter((one) => one.file !== file || one.server !== server))
 }
@@ -133,6 +138,18 @@ export function readText(file: string): string | null {
   return existsSync(file) ? readFileSync(file, 'utf8') : null
 }
 
+function missingFolders(folder: string): readonly string[] {
+  return existsSync(folder) ? [] : [...missingFolders(dirname(folder)), folder]
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // Somebody put something there.
+  }
+}
+
 function write(file: string, text: string): void {
   const target = existsSync(file) ? machineFiles.canonical(file) : file
   const mode = existsSync(target) ? statSync(target).mode & 0o777 : 0o600
@@ -164,7 +181,8 @@ function isCatalogue(value: unknown): value is CatalogueFile {
       (one) =>
         isRecord(one) &&
         ['server', 'client', 'scope', 'root', 'file', 'written'].every((name) => typeof one[name] === 'string') &&
-        [one.before, one.original].every((text) => text === null || typeof text === 'string'),
+        [one.before, one.original].every((text) => text === null || typeof text === 'string') &&
+        [one.made ?? []].flat().every((folder) => typeof folder === 'string'),
     )
   )
 }

@@ -61,6 +61,8 @@ export interface CheckedAs {
   readonly repositoryOf?: (path: string) => string | null
   /** Secret-shaped files that commands may see. */
   readonly isShown?: (path: string) => boolean
+  /** Hidden files by their other names. */
+  readonly hiddenName?: NonNullable<SessionFacts['hiddenName']>
   /** Grants to assume. */
   readonly grants?: SessionFacts['grants']
 }
@@ -71,12 +73,27 @@ export async function openChecker(
   machine: Machine,
   files: Files,
   tool?: string,
-  { alone = false, undo, roots = [], reads = [], repositoryOf, isShown, grants = NO_ANSWERS }: CheckedAs = {},
+  {
+    alone = false,
+    undo,
+    roots = [],
+    reads = [],
+    repositoryOf,
+    isShown,
+    hiddenName,
+    grants = NO_ANSWERS,
+  }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/walk/analyze.ts') : null
   const custom = tool !== undefined && builtInSpec(tool) ? null : await import('./named-tool.ts')
-  const { hiddenNames, shownSecrets } = await import('./shown-secrets.ts')
-  const shown = isShown ?? shownSecrets(() => given, machine, files)
+  const now = () => given
+  const looks =
+    isShown && hiddenName
+      ? { isShown, hiddenName }
+      : await import('./shown-secrets.ts').then(({ hiddenNames, shownSecrets }) => ({
+          isShown: isShown ?? shownSecrets(now, machine, files),
+          hiddenName: hiddenName ?? hiddenNames(now, machine, files),
+        }))
   const { loaded, session: fresh } = alone
     ? { loaded: given, session: newSession(given, machine) }
     : await withAnswers(given, { machine, files, session: null, agent: null })
@@ -86,8 +103,7 @@ export async function openChecker(
     ...fresh,
     ...nearby,
     roots: [...fresh.roots, ...roots],
-    isShown: shown,
-    hiddenName: hiddenNames(() => given, machine, files),
+    ...looks,
     grants: {
       reads: [...fresh.grants.reads, ...grants.reads, ...reads],
       writes: [...fresh.grants.writes, ...grants.writes],

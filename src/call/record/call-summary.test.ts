@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { allowed, refused } from '../../egress/route/event.ts'
 import { analyze } from '../../shell/walk/analyze.ts'
-import { callSummary, runFields } from './run-fields.ts'
+import { callSummary, runFields } from './recorder.ts'
 
 const ROWS: readonly (readonly [note: string, command: string, summary: string | null])[] = [
   ['a program alone', 'ls -la /home/me/private', 'ls'],

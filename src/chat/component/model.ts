@@ -12,6 +12,7 @@ import { isRecord, recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
 import { keyOf, openConfig } from '../config.ts'
 import { openModel } from '../model.ts'
+import { projectFacts } from '../project-facts.ts'
 import { systemPrompt } from '../system-prompt.ts'
 
 /** Request and answer are JSON (`cordon agent wit`); only offered tools reach the model. */
@@ -42,6 +43,7 @@ export function modelFor(machine: Machine, loaded: () => LoadedPolicy, session: 
         agent: session.agent,
         date: new Date().toISOString().slice(0, 10),
         platform: process.platform,
+        project: projectFacts(loaded().root, loaded().policy),
         model: loaded().session.hideModel.value ? null : model,
         instructions: [],
         skills: [],

@@ -13,8 +13,10 @@ export const npmProtocol: RegistryProtocol = {
     const name = npmNameOfFile(path)
     if (name !== null) return { kind: 'file', name }
     if (NAME.test(path)) return { kind: 'metadata', name: path }
-    // The manifest of one version or tag: it names the file, which is judged when fetched.
-    return /^(?:@[^/]+\/)?[^/@-][^/]*\/[^/]+$/.test(path) ? { kind: 'other' } : null
+    const [, whole, version] = /^((?:@[^/]+\/)?[^/@-][^/]*)\/([^/]+)$/.exec(path) ?? []
+    if (whole === undefined || version === undefined) return null
+    // A file that other ecosystems or no rule know is judged as a file.
+    return /\.(?:tgz|gz|zip|whl|crate)$/.test(version) ? { kind: 'other' } : { kind: 'metadata', name: whole, version }
   },
   nameOfFile: (path, wide) => npmNameOfFile(path) ?? (wide && /\.t(?:ar\.)?gz$/.test(path) ? '' : null),
   metadataPath: (name) => name.replace('/', '%2f'),
@@ -46,6 +48,11 @@ export const npmProtocol: RegistryProtocol = {
     )
     const rest = document.time === undefined ? {} : { time }
     return { type, body: JSON.stringify({ ...document, versions, ...rest, 'dist-tags': tags }) }
+  },
+  pick: (body, version) => {
+    const { versions, 'dist-tags': tags = {} } = JSON.parse(body) as Packument
+    const wanted = Object.hasOwn(tags, version) ? tags[version]! : version
+    return Object.hasOwn(versions, wanted) ? JSON.stringify(versions[wanted]) : null
   },
 }
 

@@ -39,7 +39,7 @@ export interface PackageFacts {
 
 /** The subject of a registry request. */
 export type Spot =
-  | { readonly kind: 'metadata'; readonly name: string }
+  | { readonly kind: 'metadata'; readonly name: string; readonly version?: string }
   | { readonly kind: 'file'; readonly name: string }
   /** Searches, audits, publishing, the list of names: nothing is installed. */
   | { readonly kind: 'other' }
@@ -66,6 +66,8 @@ export interface RegistryProtocol {
   read(text: string, type: string, url: string, name: string): PackageFacts | null
   /** The document with only these releases, in the format that the client requested. */
   render(fetched: Document, keeps: (release: Release) => boolean, accept: string, url: string): Document
+  /** The part of a rendered document about one version or tag; null if it is not offered. */
+  pick?(body: string, version: string): string | null
 }
 
 export interface Document {

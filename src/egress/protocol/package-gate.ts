@@ -21,10 +21,12 @@ import { type FetchedDocument, fetchDocument } from './package-document.ts'
 import { PackageReader, PROTOCOLS } from './package-facts.ts'
 import {
   basePath,
+  elsewhere,
   factsKey,
   hostOf,
   hrefOf,
   idOf,
+  indexUrl,
   keyOf,
   type PackageRequest,
   placeOf,
@@ -82,7 +84,7 @@ export class PackageGate {
       const below = place.path.slice(basePath(own, place).length)
       const spot = PROTOCOLS[own.ecosystem].spot(below)
       if (spot === null) return { refusal: unlisted(read) }
-      if (spot.kind === 'metadata') return this.#metadata(passage, request, own, spot.name)
+      if (spot.kind === 'metadata') return this.#metadata(passage, request, own, spot)
       if (spot.kind === 'file') return this.#file(passage, request, own.ecosystem, spot.name, own)
     }
     for (const ecosystem of ECOSYSTEMS) {
@@ -107,22 +109,25 @@ export class PackageGate {
     passage: Passage,
     request: PackageRequest,
     registry: Registry,
-    name: string,
+    { name, version }: { readonly name: string; readonly version?: string },
   ): Promise<PackageVerdict> {
     const { rules, now } = this.#parts
     if (isTrusted(rules, name)) return null
     const protocol = PROTOCOLS[registry.ecosystem]
     const accept = headerOf(request.rawHeaders, 'accept')
     const { brief } = protocol
-    const form = brief !== undefined && accept.includes(brief.split(';', 1)[0]!) ? brief : protocol.accept
-    const fetched = await fetchDocument(passage, request, form)
+    const isWhole = version === undefined
+    const form = isWhole && brief && accept.includes(brief.split(';', 1)[0]!) ? brief : protocol.accept
+    // What one version or tag is, is read from the document of all.
+    const place = isWhole ? request : elsewhere(request, new URL(protocol.metadataPath(name), indexUrl(registry)))
+    const fetched = await fetchDocument(passage, place, form)
     if ('refusal' in fetched) return fetched
     if (fetched.status !== 200) return { answer: passedOn(fetched) }
-    const first = await this.#reader.factsOf(passage, request, registry, name, fetched)
+    const first = await this.#reader.factsOf(passage, place, registry, name, fetched)
     const facts =
       'code' in first || this.#reader.suffices(first)
         ? first
-        : await this.#reader.read(passage, request, registry, name, protocol.accept)
+        : await this.#reader.read(passage, place, registry, name, protocol.accept)
     if ('code' in facts) return { refusal: facts }
     this.#reader.remember(registry, facts)
     const young = facts.releases.flatMap((release) => ageProblem(rules, name, release, now()) ?? [])
@@ -132,12 +137,14 @@ export class PackageGate {
         .map((one) => idOf(registry, one)),
     )
     this.#reportOmitted(passage, request.read.target, facts, registry, left, young)
-    const { type, body } = protocol.render(
+    const rendered = protocol.render(
       { type: fetched.type, body: fetched.text },
       (release) => left.has(idOf(registry, release)),
       accept,
-      hrefOf(request.read),
+      hrefOf(place.read),
     )
+    const part = isWhole ? rendered.body : (protocol.pick?.(rendered.body, version) ?? null)
+    const { type, body } = { ...rendered, body: part ?? '"version not found"' }
     const headers = [
       'Content-Type',
       type,
@@ -146,7 +153,7 @@ export class PackageGate {
       'Content-Length',
       String(Buffer.byteLength(body)),
     ]
-    return { answer: { status: 200, headers, body } }
+    return { answer: { status: part === null ? 404 : 200, headers, body } }
   }
 
   async #file(

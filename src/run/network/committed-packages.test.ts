@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Ecosystem } from '../../egress/packages/release.ts'
-import { committedPackages } from './committed-packages.ts'
+import { committedPackages } from './network.ts'
 
 const FILES: Readonly<Record<string, string>> = {
   'package-lock.json': '{"packages":{"":{},"node_modules/left":{},"node_modules/a/node_modules/@acme/deep":{}}}',

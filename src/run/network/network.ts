@@ -14,7 +14,7 @@ import {
   createBroker,
   unfitValue,
 } from '../../egress/credentials/broker.ts'
-import { type Ecosystem, PackageMemory } from '../../egress/packages/release.ts'
+import { canonicalName, type Ecosystem, PackageMemory } from '../../egress/packages/release.ts'
 import type { PackageRules } from '../../egress/packages/rules.ts'
 import { type Aliases, aliasesOf, proxiedLoopback } from '../../egress/route/aliases.ts'
 import type { EgressEvent } from '../../egress/route/event.ts'
@@ -26,6 +26,7 @@ import { createSessionCa, type SessionCa } from '../../egress/tls/certificate.ts
 import { matchesDenied, parseHostPattern } from '../../hosts/pattern.ts'
 import type { SandboxSettings, SecretSetting } from '../../manifest/schema/settings.ts'
 import type { GrantedSocket } from '../../sandbox/plan.ts'
+import { GitHead } from '../../sandbox/secrets/git-head.ts'
 import type { GitToken } from '../../sandbox/secrets/git-tokens.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
 import { Fault, unwritable } from '../../system/fault.ts'
@@ -34,8 +35,45 @@ import { writeMade } from '../../system/made-file.ts'
 import { isAlive } from '../../system/processes.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { readSecret } from './brokered-secret.ts'
-import { committedPackages } from './committed-packages.ts'
 import { machineUpstream } from './machine-upstream.ts'
+
+/** Lock files by ecosystem, with the pattern for names in group 1. */
+const LOCK_FILES: Readonly<Record<Ecosystem, readonly (readonly [file: string, name: RegExp])[]>> = {
+  npm: [
+    ['package-lock.json', /"(?:[^"\n]*\/)?node_modules\/((?:@[^"/]+\/)?[^"/]+)"\s*:/g],
+    ['npm-shrinkwrap.json', /"(?:[^"\n]*\/)?node_modules\/((?:@[^"/]+\/)?[^"/]+)"\s*:/g],
+    ['pnpm-lock.yaml', /^ {2}['"]?\/?((?:@[^\s/@'"]+\/)?[^\s/@'"]+)@[^\n]*:\s*$/gm],
+    ['yarn.lock', /^"?((?:@[^\s/@"]+\/)?[^\s/@",]+)@[^\n]*:\s*$/gm],
+    ['bun.lock', /^\s*"((?:@[^\s/@"]+\/)?[^\s/@"]+)": \[/gm],
+  ],
+  pypi: [
+    ['uv.lock', /^name = "([^"]+)"/gm],
+    ['poetry.lock', /^name = "([^"]+)"/gm],
+    ['requirements.txt', /^([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*==/gm],
+  ],
+  crates: [['Cargo.lock', /^name = "([^"]+)"/gm]],
+}
+
+/** Null if HEAD has no readable lock file. */
+export function committedPackages(root: string, ecosystem: Ecosystem): ReadonlySet<string> | null {
+  const head = GitHead.of(root, [root])
+  if (head === null) return null
+  try {
+    const found = LOCK_FILES[ecosystem].flatMap(([file, name]) => {
+      const committed = head.at(join(root, file))
+      if (typeof committed === 'string') return []
+      return [[...committed.bytes.toString('utf8').matchAll(name)].map((match) => match[1]!)]
+    })
+    return found.length === 0 ? null : new Set(found.flat().map((name) => spelled(ecosystem, name)))
+  } finally {
+    head.close()
+  }
+}
+
+/** Crates compare equal in both spellings. */
+function spelled(ecosystem: Ecosystem, name: string): string {
+  return ecosystem === 'pypi' ? canonicalName('pypi', name) : name
+}
 
 interface LocalSockets {
   readonly sockets: readonly GrantedSocket[]

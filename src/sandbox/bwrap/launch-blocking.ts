@@ -6,7 +6,7 @@
 
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { monotonicMs } from '../../system/timing.ts'
+import { monotonicMs, trace } from '../../system/timing.ts'
 import { type LaunchIo, type LaunchResult, type PlanUnderway, SandboxFault } from '../backend.ts'
 import type { SandboxLayout } from '../layout.ts'
 import type { SandboxPlan } from '../plan.ts'
@@ -102,6 +102,7 @@ export function prepareSandbox(
   const ahead = wanted !== null && takeSpare(wanted)
   const fds = Int32Array.of(machine.init.fd, 0, 1, 2, machine.nothing, machine.root)
   const started = ahead ? 0 : addon.start(Buffer.from(words), Buffer.from(fds.buffer))
+  trace(ahead ? 'took a spare sandbox' : 'started a sandbox')
   if (started !== 0) cgroup?.remove()
   if (started > 0) return null
   if (started < 0)
@@ -113,9 +114,11 @@ export function prepareSandbox(
       const progress = new LaunchProgress(plan, io.onViolation)
       const setup = Buffer.from(compileFurnishing(plan, machine, io))
       const signals = Buffer.from((io.forwardSignals ?? []).map((name) => SIGNALS[name]!))
+      trace('ready to send the setup message')
       const answer = addon.attend(setup, signals, plan.limits.timeoutMs ?? 0, ahead ? 1 : 0, (message) =>
         answerStart(message, io),
       )
+      trace('the command ended')
       const met = cgroup?.hits() ?? []
       cgroup?.remove()
       const said = 12 + answer.readUInt32LE(8)

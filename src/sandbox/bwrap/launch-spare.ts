@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { isInside } from '../../files/baseline.ts'
-import { monotonicMs, onNextTurn } from '../../system/timing.ts'
+import { monotonicMs, onNextTurn, trace } from '../../system/timing.ts'
 import type { SandboxLayout } from '../layout.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { readIdentities } from '../session.ts'
@@ -82,6 +82,7 @@ export class SpareSandboxes {
     try {
       const look = lookOf(plan)
       const layout = start()
+      trace('started the next spare sandbox')
       const expiry = setTimeout(() => this.#end(spare), KEPT_MS).unref()
       const spare: Spare = { name, layout, look, expiry }
       keepAlive(layout, false)

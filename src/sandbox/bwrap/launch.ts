@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import { createServer, type Server, type Socket } from 'node:net'
 import { constants } from 'node:os'
 import { Readable, Writable } from 'node:stream'
-import { monotonicMs } from '../../system/timing.ts'
+import { monotonicMs, trace } from '../../system/timing.ts'
 import type { LaunchIo, LaunchResult, Output } from '../backend.ts'
 import { SandboxFault } from '../backend.ts'
 import { Capture } from '../capture.ts'
@@ -46,7 +46,9 @@ export async function launchSandbox(
   io.signal?.throwIfAborted()
 
   const name = spares ? layoutName(plan, io, machine) : null
-  const layout = (name !== null && spares?.take(name, plan)) || startSandbox(plan, io, machine)
+  const spare = (name !== null && spares?.take(name, plan)) || null
+  const layout = spare ?? startSandbox(plan, io, machine)
+  trace(spare ? 'took a spare sandbox' : 'started a sandbox')
   const attended = attend(layout, plan, io, setup, machine.layer)
   // Nothing is left to do when bubblewrap itself goes, unless a control group is to be removed: a process that is done
   // need not wait for it.
@@ -77,6 +79,7 @@ async function attend(
       return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
     control.on('error', () => {})
     control.write(setup)
+    trace('sent the setup message')
     if (child.pid !== undefined) io.onStarted?.(child.pid)
     const inside = new InsideServers(plan.servers, control, io)
     cleanups.push(() => inside.close())
@@ -169,6 +172,7 @@ async function attend(
     // releasing the watch on the masks alone takes the kernel 15 ms.
     const ending = Promise.all([ended, endOf(streams.stdout), endOf(streams.stderr)])
     const status = await Promise.race([closed, ending.then(() => null)])
+    trace('the command ended')
     await Promise.all(outputs.map((output) => output.flushed()))
     const stdout = captures.stdout?.finish() ?? null
     const stderr = captures.stderr?.finish() ?? null

@@ -3,8 +3,9 @@
  * which a command can write.
  */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
+import { readPlainFile } from '../../system/plain-file.ts'
 import { pointerTarget, withoutLineEnds } from '../protect/protect.ts'
 import { isBelow } from '../protect/tree.ts'
 import { type KnownObjects, ObjectStore } from './git-objects.ts'
@@ -56,11 +57,11 @@ export class GitHead {
     const entry = posix.join(folder, '.git')
     const stat = lstatSync(entry, { throwIfNoEntry: false })
     if (stat === undefined || stat.isSymbolicLink()) return null
-    const said = stat.isDirectory() ? '.git' : pointerTarget(readText(entry) ?? '')
+    const said = stat.isDirectory() ? '.git' : pointerTarget(readPlainText(entry) ?? '')
     if (said === null) return null
     const directory = ownFolder(posix.resolve(folder, said), roots)
     if (directory === null) return null
-    const shared = readText(posix.join(directory, 'commondir'))
+    const shared = readPlainText(posix.join(directory, 'commondir'))
     const common = shared === null ? directory : ownFolder(posix.resolve(directory, withoutLineEnds(shared)), roots)
     if (common === null) return null
     const known = memory.get(common) ?? new Map()
@@ -125,7 +126,7 @@ function parseTree(bytes: Buffer, width: number): ReadonlyMap<string, TreeEntry>
 /** The name of the commit; null for a branch without one, undefined for what cannot be known. */
 function resolveRef(directory: string, common: string, name: string, depth: number): string | null | undefined {
   if (depth > MOST_LINKS) return undefined
-  const text = readText(posix.join(name === 'HEAD' ? directory : common, name))
+  const text = readPlainText(posix.join(name === 'HEAD' ? directory : common, name))
   if (text === null) return name === 'HEAD' ? undefined : packedRef(common, name)
   const said = withoutLineEnds(text)
   if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(said)) return said
@@ -140,7 +141,7 @@ function resolveRef(directory: string, common: string, name: string, depth: numb
 function packedRef(common: string, name: string): string | null | undefined {
   const file = posix.join(common, 'packed-refs')
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return null
-  const text = readText(file)
+  const text = readPlainText(file)
   if (text === null) return undefined
   const at = text.indexOf(` ${name}\n`)
   if (at < 0) return null
@@ -158,19 +159,6 @@ function ownFolder(path: string, roots: readonly string[]): string | null {
   }
 }
 
-function readText(path: string): string | null {
-  let descriptor: number
-  try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch {
-    return null
-  }
-  try {
-    const stat = fstatSync(descriptor)
-    return stat.isFile() && stat.size <= MOST_TEXT ? readFileSync(descriptor, 'utf8') : null
-  } catch {
-    return null
-  } finally {
-    closeSync(descriptor)
-  }
+function readPlainText(path: string): string | null {
+  return readPlainFile(path, MOST_TEXT)?.toString('utf8') ?? null
 }

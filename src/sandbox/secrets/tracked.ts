@@ -4,9 +4,10 @@
  * instead of a file.
  */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs'
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { packageFolders } from '../../files/protected-names.ts'
+import { readPlainFile } from '../../system/plain-file.ts'
 import type { MaskFace } from '../plan.ts'
 import { isBelow, type SecretTree } from '../protect/tree.ts'
 import { GitHead } from './git-head.ts'
@@ -66,7 +67,7 @@ export class TrackedFiles {
     const replaced = new Map<string, MaskFace>()
     for (const [head, paths] of this.#untracked) {
       const file = excludeFile(head)
-      const before = readWhole(file, MOST_EXCLUDE)
+      const before = readPlainFile(file, MOST_EXCLUDE)
       if (before === null) continue
       const known = replaced.get(file)
       const text = known?.kind === 'text' ? Buffer.from(known.bytes) : before
@@ -82,7 +83,7 @@ export class TrackedFiles {
   }
 
   #exclude(head: GitHead, path: string): boolean {
-    if (/[\n\r\ufffd]/.test(path) || readWhole(excludeFile(head), MOST_EXCLUDE) === null) return false
+    if (/[\n\r\ufffd]/.test(path) || readPlainFile(excludeFile(head), MOST_EXCLUDE) === null) return false
     const paths = this.#untracked.get(head)
     if (paths) paths.push(path)
     else this.#untracked.set(head, [path])
@@ -114,28 +115,7 @@ function escaped(path: string): string {
 }
 
 function hasContent(path: string, bytes: Buffer): boolean {
-  return readWhole(path, bytes.length)?.equals(bytes) ?? false
-}
-
-/** A plain file of at most so many bytes. */
-function readWhole(path: string, most: number): Buffer | null {
-  let descriptor: number
-  try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch {
-    return null
-  }
-  try {
-    const stat = fstatSync(descriptor)
-    if (!stat.isFile() || stat.size > most) return null
-    const bytes = Buffer.alloc(stat.size + 1)
-    const length = readSync(descriptor, bytes, 0, bytes.length, 0)
-    return length === stat.size ? bytes.subarray(0, length) : null
-  } catch {
-    return null
-  } finally {
-    closeSync(descriptor)
-  }
+  return readPlainFile(path, bytes.length)?.equals(bytes) ?? false
 }
 
 /** The files of a package are written one after the other; what came later was put there by somebody else. A ctime cannot be set. */

@@ -1,10 +1,11 @@
 /** The chat: an agent behind a prompt, with text in the scrollback. */
 
 import { type AgentEvent, endText } from '../../chat/agent.ts'
-import { type AgentSession, openAgentSession } from '../../chat/agent-session.ts'
+import { type AgentSession, type Message, openAgentSession } from '../../chat/agent-session.ts'
 import { gatewayCommand } from '../../chat/mcp-tools.ts'
 import { trustInstructions } from '../../chat/system-prompt.ts'
 import type { Mode } from '../../policy/policy.ts'
+import { cutTo } from '../../scan/display-text.ts'
 import { type Prompter, terminalPrompter } from '../../session/cordon.ts'
 import { messageOf } from '../../system/fault.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
@@ -14,8 +15,8 @@ import { addHistory, readHistory } from './input/history.ts'
 import { CommandError, type CommandHost, runSlashCommand, slashCommands } from './slash-commands.ts'
 import type { ChatFront, ChatOptions } from './start.ts'
 import { MarkdownView } from './view/markdown.ts'
-import { safe } from './view/style.ts'
-import { callLines, resultLines, statusText } from './view/tool-view.ts'
+import { type Paint, safe } from './view/style.ts'
+import { callLines, resultLines, statusText, turnText } from './view/tool-view.ts'
 
 /** Frame time of drawing. */
 const FRAME_MS = 33
@@ -38,6 +39,14 @@ export async function runChat(front: ChatFront, options: ChatOptions): Promise<n
   } finally {
     await chat.close()
   }
+}
+
+/** Messages of a resumed conversation that are shown again. */
+const MAX_EARLIER = 30
+
+/** What a person typed. */
+function typedLines(text: string, paint: Paint): string[] {
+  return text.split('\n').map((line, index) => paint('bold', `${index === 0 ? '› ' : '  '}${safe(line)}`))
 }
 
 class Chat {
@@ -133,8 +142,26 @@ class Chat {
     const dim = (text: string) => this.#front.paint('dim', safe(text))
     this.#print([
       ...notes.map((note) => this.#front.paint('yellow', `note: ${safe(note)}`)),
-      ...(said > 0 ? [dim(`resumed ${id}: ${said} messages`)] : []),
+      ...(said > 0 ? [...this.#earlier(agent.messages), dim(`resumed ${id}: ${said} messages`)] : []),
     ])
+  }
+
+  /** The end of a resumed conversation, as it was shown. */
+  #earlier(messages: readonly Message[]): string[] {
+    const { paint, terminal } = this.#front
+    const view = new MarkdownView(paint, () => terminal.size.columns)
+    const lines = messages.slice(-MAX_EARLIER).flatMap((message) => {
+      if (message.role === 'results') return []
+      return message.parts.flatMap((part): string[] => {
+        if (part.type === 'call') return callLines({ type: 'calling', call: part }, paint)
+        if (part.type === 'image') return [paint('dim', '  an image')]
+        if (part.type === 'thinking') return []
+        if (message.role === 'user') return typedLines(part.text, paint)
+        return [...view.take(part.text), ...view.end()]
+      })
+    })
+    const left = messages.length - MAX_EARLIER
+    return left > 0 ? [paint('dim', `… ${left} earlier messages`), ...lines] : lines
   }
 
   /** The project's instructions steer the agent, so the person reads them first. */
@@ -185,6 +212,10 @@ class Chat {
         this.#turn?.abort()
         this.#leave(0)
         break
+      case 'diff':
+      case 'undo':
+        if (!this.#turn && !this.#answer) void this.#slash(`/${action.type}`)
+        break
       case 'switch-agent':
         this.#command(() => this.#agent.setAgent(this.#agent.session.agent === 'plan' ? 'build' : 'plan'))
         break
@@ -203,6 +234,7 @@ class Chat {
     } else if (this.#turn) {
       this.#turn.abort()
       this.#queue.length = 0
+      this.#flush()
     } else if (this.#front.composer.text !== '') {
       this.#front.composer.clear()
       this.#interrupted = 0
@@ -211,33 +243,38 @@ class Chat {
 
   #enqueue(text: string): void {
     this.#queue.push(text)
-    this.#print([this.#front.paint('dim', `next: ${safe(text.split('\n')[0]!)}`)])
+    this.#flush()
   }
 
   async #submit(text: string): Promise<void> {
-    this.#print(
-      text.split('\n').map((line, index) => this.#front.paint('bold', `${index === 0 ? '› ' : '  '}${safe(line)}`)),
-    )
+    this.#print(typedLines(text, this.#front.paint))
     try {
       addHistory(this.#machine, text)
     } catch (error) {
       this.#problem(error)
     }
     if (text.startsWith('/')) await this.#slash(text)
+    else if (text.startsWith('!'))
+      await this.#working('running', (signal) => this.#agent.run(text.slice(1).trim(), signal))
     else await this.#say(text)
     const next = this.#queue.shift()
+    this.#flush()
     if (next !== undefined) await this.#submit(next)
   }
 
   async #say(text: string): Promise<void> {
     const { maxTurns, budget } = this.#options
-    const end = await this.#working('thinking', (signal) =>
-      this.#agent.turn(
-        { role: 'user', parts: [{ type: 'text', text }] },
+    const [before, started] = [this.#agent.agent.spent, performance.now()]
+    const end = await this.#working('thinking', async (signal) => {
+      const { parts, notes } = await this.#agent.attach(text, signal)
+      this.#print(notes.map((note) => this.#front.paint('dim', `  ${safe(note)}`)))
+      return this.#agent.turn(
+        { role: 'user', parts },
         { signal, ...(maxTurns !== undefined && { maxTurns }), ...(budget !== undefined && { budget }) },
-      ),
-    )
-    this.#print(this.#view.end())
+      )
+    })
+    const { spent } = this.#agent.agent
+    this.#print([...this.#view.end(), this.#front.paint('dim', turnText(before, spent, performance.now() - started))])
     const problem = endText(end)
     if (problem === null) return
     if (end.reason === 'failed') this.#problem(end.error)
@@ -352,7 +389,11 @@ class Chat {
     if (this.#frame) clearTimeout(this.#frame)
     this.#frame = null
     // An unfinished line shows its last rows; the whole is printed later.
-    this.#front.live = this.#view.half(HALF_ROWS).map((row) => ({ text: row, plain: row }))
+    const waiting = this.#queue.map((text, at) => {
+      const plain = cutTo(`next ${at + 1}: ${safe(text.split('\n')[0]!)}`, this.#front.terminal.size.columns - 1)
+      return { text: this.#front.paint('dim', plain), plain }
+    })
+    this.#front.live = [...this.#view.half(HALF_ROWS).map((row) => ({ text: row, plain: row })), ...waiting]
     this.#front.print(this.#lines.splice(0))
   }
 

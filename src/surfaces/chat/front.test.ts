@@ -128,19 +128,42 @@ describe('the prompt', () => {
     expect(shown).not.toContain(ESC)
   })
 
-  it('Ctrl-R finds what was sent before, and the one before that', () => {
+  it('Ctrl-R finds what was sent before as it is typed, and the one before that', () => {
     const composer = new Composer(['run tests', 'other', 'run build'])
-    typed(composer, 'run')
-    composer.take(key('search'))
-    expect(composer.text).toBe('run build')
-    composer.take(key('search'))
-    expect(composer.text).toBe('run tests')
-    composer.take(key('search'))
-    expect(composer.text).toBe('run tests')
-    composer.take(key('down'))
-    composer.take(key('down'))
-    composer.take(key('down'))
-    expect(composer.text).toBe('run')
+    const found = (...keys: readonly (Key | string)[]) => {
+      for (const one of keys) composer.take(typeof one === 'string' ? { kind: 'text', text: one } : one)
+      return composer.text
+    }
+    expect(found('run', key('search'))).toBe('run build')
+    expect(found(key('search'))).toBe('run tests')
+    expect(found(key('search'))).toBe('run tests')
+    expect(found(key('escape'))).toBe('run')
+    // Letters narrow it, and a deleted one widens it again.
+    composer.clear()
+    expect(found(key('search'), 'r')).toBe('run build')
+    expect(found('un t')).toBe('run tests')
+    expect(found(key('backspace'))).toBe('run build')
+    expect(composer.view(80, 5, plain, 'status').rows.at(-1)!.plain).toContain('search: run ')
+    // Enter takes it, and does not send it yet.
+    expect(composer.take(key('enter'))).toEqual({ type: 'changed' })
+    expect(composer.take(key('enter'))).toEqual({ type: 'submit', text: 'run build' })
+  })
+
+  it('shows what Tab would choose from while a command or a file is typed', () => {
+    const composer = new Composer()
+    composer.completeWith(chatCompleter(import.meta.dirname, [{ name: 'mode' }, { name: 'model' }]))
+    const below = () => composer.view(80, 5, plain, 'status').rows.map(({ plain: row }) => row.trim())
+    typed(composer, '/mo')
+    expect(below()).toEqual(['› /mo', '/mode  /model', 'status'])
+    composer.clear()
+    // A part of a name anywhere in the project.
+    typed(composer, 'see @highli')
+    expect(below()).toEqual(['› see @highli', 'view/highlight.ts', 'status'])
+    composer.take(key('tab'))
+    expect(composer.text).toBe('see @view/highlight.ts')
+    composer.clear()
+    typed(composer, 'plain')
+    expect(below()).toEqual(['› plain', 'status'])
   })
 })
 
@@ -160,7 +183,25 @@ describe('what flows', () => {
     const text = '```python\ndef f(x):  # note\n    return "a" + str(1)\n```\n> quote\n| a | b |\n'
     // biome-ignore lint/suspicious/noControlCharactersInRegex: styles are what is taken away.
     const bare = painted.take(text).map((line) => line.replace(/\u001b\[\d+m/g, ''))
-    expect(bare).toEqual(['  python', '  def f(x):  # note', '      return "a" + str(1)', '│ quote', '| a | b |'])
+    expect(bare).toEqual(['  python', '  def f(x):  # note', '      return "a" + str(1)', '│ quote'])
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: styles are what is taken away.
+    expect(painted.end().map((line) => line.replace(/\u001b\[\d+m/g, ''))).toEqual(['a │ b'])
+  })
+
+  it.each<[note: string, columns: number, text: string, rows: readonly string[]]>([
+    [
+      'columns as wide as their cells',
+      40,
+      '| a | **b** |\n|---|:-:|\n| long | `x` |',
+      ['a    │ b', '─────┼──', 'long │ x'],
+    ],
+    ['wide letters', 40, '| 漢字 | b |\n| a | c |', ['漢字 │ b', 'a    │ c']],
+    ['a bar in a cell, a short row', 40, '| a \\| b | c |\n| d |', ['a | b │ c', 'd     │ ']],
+    ['too wide for the terminal', 12, '| aaaaaa | bbbbbb |', ['| aaaaaa | bbbbbb |']],
+    ['escapes', 40, `| ${ESC}[31m | b |`, [String.raw`\e[31m │ b`]],
+  ])('a table: %s', (_, columns, text, rows) => {
+    const view = new MarkdownView(plain, () => columns)
+    expect(view.take(`${text}\nafter\n`)).toEqual([...rows, 'after'])
   })
 
   it.each<[note: string, line: string]>([

@@ -6,7 +6,10 @@ import { gatewayCommand } from '../../chat/mcp-tools.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { thisMachine } from '../../system/machine.ts'
 import type { ChatOptions } from './start.ts'
+import { type Denial, StreamJson } from './stream-json.ts'
 import { safe } from './view/style.ts'
+
+export type PrintForm = 'text' | 'json' | 'stream-json'
 
 export interface PrintOutput {
   out(text: string): void
@@ -28,13 +31,18 @@ const EXITS: Readonly<Record<TurnEnd['reason'], number>> = {
 
 export async function runPrint(
   text: string,
-  options: ChatOptions & { readonly json: boolean },
+  options: ChatOptions & { readonly output: PrintForm },
   output: PrintOutput,
 ): Promise<number> {
   const calls: { tool: string; status: string }[] = []
+  const denials: Denial[] = []
+  let stream: StreamJson | null = null
   const report = (event: AgentEvent) => {
     if (event.type === 'result') calls.push({ tool: event.call.name, status: event.result?.status ?? 'malformed' })
-    if (options.json) return
+    if (event.type === 'result' && (event.result?.status === 'denied' || event.result?.status === 'refused'))
+      denials.push({ tool_name: event.call.name, tool_use_id: event.call.id, tool_input: event.call.input })
+    stream?.flush()
+    if (options.output !== 'text') return
     // The output may be a file: keep tabs.
     if (event.type === 'text')
       output.out(
@@ -63,6 +71,7 @@ export async function runPrint(
     ...(mode !== undefined && { mode: mode as Mode }),
   })
   agent.budget = budget
+  if (options.output === 'stream-json') stream = new StreamJson(agent, (line) => output.out(line))
   const abort = new AbortController()
   const stop = () => abort.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
@@ -71,12 +80,15 @@ export async function runPrint(
     for (const { name } of agent.untrusted) {
       output.err(`note: ${name} is left out until you approve it. Run cordon chat here once, and say yes to it.\n`)
     }
+    const { parts, notes } = await agent.attach(text, abort.signal)
+    for (const note of notes) output.err(`${safe(note)}\n`)
     const end = await agent.turn(
-      { role: 'user', parts: [{ type: 'text', text }] },
+      { role: 'user', parts },
       { signal: abort.signal, ...(maxTurns !== undefined && { maxTurns }), ...(budget !== undefined && { budget }) },
     )
     const problem = endText(end)
-    if (options.json) {
+    if (stream) stream.end(end, problem, denials)
+    else if (options.output === 'json') {
       const { usage, cost, turns } = agent.agent.spent
       const said = end.reason === 'done' ? end.text : null
       output.out(

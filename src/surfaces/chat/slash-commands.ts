@@ -260,7 +260,8 @@ export const slashCommands: readonly SlashCommand[] = [
       say([
         ...slashCommands.map(({ usage, about }) => `${usage.padEnd(18)} ${about}`),
         'Enter sends; Alt-Enter, Shift-Enter or a \\ at the end starts a new line; @ and Tab complete a file.',
-        'Ctrl-C stops the turn, twice leaves; Ctrl-D leaves.',
+        '!COMMAND runs a command by your rules; its output goes with the next message.',
+        'Alt-D and Alt-U are /diff and /undo. Ctrl-C stops the turn, twice leaves; Ctrl-D leaves.',
       ]),
   },
   { name: 'exit', usage: '/exit', about: 'Leave.', run: ({ leave }) => leave() },

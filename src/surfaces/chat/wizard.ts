@@ -7,6 +7,7 @@ import {
   keyOf,
   knownProvider,
   knownProviders,
+  offeredModels,
   openConfig,
   profileFor,
   storeKey,
@@ -34,9 +35,13 @@ export async function runWizard(terminal: ChatTerminal, machine: Machine, wanted
     const needed = known ? known.keyVariable !== null : true
     const key = needed ? await askLine(terminal, `key of ${safe(name)}${known ? '' : ' (empty: none)'}: `, true) : ''
     if (key === null) return false
+    const trial = profileFor(machine, name, proposed ?? 'x', endpoint)
+    const models = await offeredModels(trial, key || (needed && known ? keyIf(trial, machine) : null), machine)
+    for (const [at, one] of models.slice(0, MOST_SHOWN).entries()) say(`  ${at + 1}  ${one}`)
+    if (models.length > MOST_SHOWN) say(`  … ${models.length - MOST_SHOWN} more; any name works`)
     const model = await askLine(terminal, `model${proposed ? ` [${safe(proposed)}]` : ''}: `)
     if (model === null) return false
-    const chosen = model || proposed
+    const chosen = models[Number(model) - 1] ?? (model || proposed)
     if (!chosen) {
       say('a model is needed')
       continue
@@ -56,6 +61,17 @@ export async function runWizard(terminal: ChatTerminal, machine: Machine, wanted
       say(`\nthat did not work: ${messageOf(error)}`)
       if (error instanceof Fault && error.remedy) say(`  ${error.remedy}`)
     }
+  }
+}
+
+const MOST_SHOWN = 30
+
+/** A stored key, or none: what is missing is said after the test request. */
+function keyIf(profile: Parameters<typeof keyOf>[0], machine: Machine): string | null {
+  try {
+    return keyOf(profile, machine, false)
+  } catch {
+    return null
   }
 }
 

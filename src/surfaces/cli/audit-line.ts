@@ -71,7 +71,7 @@ function sentenceOf(line: AuditLine): Sentence {
 const subjectOf = ({ subject, summary }: AuditLine): string => text(subject) || text(summary)
 
 function decided({ decision, agent }: AuditLine): string {
-  const { verdict, reason, message, rules, approver } = (decision ?? {}) as {
+  const { verdict, reason, message, rules, approver, reads, flows } = (decision ?? {}) as {
     readonly [name: string]: unknown
   }
   const why = text(message) || reasonWords(text(reason))
@@ -79,7 +79,8 @@ function decided({ decision, agent }: AuditLine): string {
   if (approver === 'typed' && verdict !== 'deny') return 'typed by you'
   const who = approver === 'host' ? 'its host asks' : ''
   const asked = verdict === 'ask' && who === '' ? 'asks' : ''
-  return list([who, asked, why, text(rule), agent === 'person' ? '' : by(agent)])
+  const labels = names(reads).length > 0 ? `reads: ${names(reads).join(', ')}` : ''
+  return list([who, asked, why, text(rule), labels, names(flows).join(', '), agent === 'person' ? '' : by(agent)])
 }
 
 function ended(line: AuditLine): string {

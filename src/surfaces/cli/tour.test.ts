@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { TOUR } from './tour.ts'
+import { TOUR } from './commands/run/try.ts'
 
 it('the film of the README shows every step of the tour, each as promised', () => {
   const film = readFileSync('docs/try.svg', 'utf8').replaceAll(/<[^>]*>/g, '')

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { analyze } from '../../shell/walk/analyze.ts'
 import type { Files } from '../../system/files.ts'
-import { directoryAfter } from './moved-directory.ts'
+import { directoryAfter } from './answer-hook.ts'
 
 const DIRECTORIES = new Set(['/p', '/p/src', '/p/src/deep', '/p/a b', '/other'])
 const files = {

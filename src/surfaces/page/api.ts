@@ -3,6 +3,7 @@
 import { isAbsolute } from 'node:path'
 import { grantProblem, type WhatIfGrant, whatIf } from '../../call/decide/what-if.ts'
 import { openSavedGrants } from '../../project/answer-counts.ts'
+import { mayBeInFleet } from '../../project/load/memory.ts'
 import { requestUnmasking } from '../../questions/waiting.ts'
 import { openAuditTrail } from '../../report/audit-trail.ts'
 import { callView } from '../../report/call-view.ts'
@@ -24,7 +25,7 @@ type Body = Readonly<Record<string, unknown>>
 
 export interface PageParts {
   readonly machine: Machine
-  /** The canonical root for Policy and Time line. */
+  /** The canonical root for Policy and Changes. */
   readonly root: string
   readonly consent: Consent
   /** This machine's protections, as `cordon doctor` reports them. */
@@ -52,7 +53,12 @@ const UNUSED_DAYS = 14
 
 /** GET: changes nothing. */
 export const reads: Readonly<Record<string, ApiCall>> = {
-  '/api/about': ({ root }) => ok({ root, version }),
+  '/api/about': ({ root, machine }) => ok({ root, version, fleet: mayBeInFleet(machine) }),
+  '/api/fleet': async ({ machine }) => {
+    const { fleetReport } = await import('../../organisation/overview.ts')
+    const found = await fleetReport(machine)
+    return found ? ok(found) : { status: 404, body: { why: 'this machine is in no fleet' } }
+  },
   '/api/policy': async ({ machine, root }) => ok(await policyView(machine, root)),
   '/api/use': async ({ machine, root }) => said(await policyUse(machine, root)),
   '/api/tighten': async ({ machine, root }) => said(await tightening(machine, root)),

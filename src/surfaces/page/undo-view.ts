@@ -1,4 +1,4 @@
-/** The time line: changes by agents, their diffs, and undo. */
+/** Changes of agents, their diffs, and undo. */
 
 import { type KeptCall, ProjectUndo, projectOfCall } from '../../run/undo.ts'
 import type { Machine } from '../../system/machine.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CommandOptions, ToolContext, ToolInput } from '../tool.ts'
-import { bash } from './bash.ts'
+import { bash } from './registry.ts'
 
 /** How long a command is given. */
 async function given(input: ToolInput, limits: { timeoutMs: number; backgroundMs?: number }): Promise<number> {

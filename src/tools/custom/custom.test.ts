@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { approveSkillScript, discoverSkills, skillScriptStatus } from '../../custom/skill-gate.ts'
+import { reapStaged, stageScript } from '../../custom/tools.ts'
 import { discoverTools, revokeChanged, type ToolPlaces, toolForCall, toolTrust } from './discover.ts'
-import { approveSkillScript, discoverSkills, skillScriptStatus } from './skills.ts'
-import { reapStaged, stageScript } from './stage.ts'
 import { parseToolManifest } from './tool-manifest.ts'
 import { createTrustStore, trustHash } from './trust.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Fault } from '../../system/fault.ts'
 import { InputError } from '../tool.ts'
-import { openLineSearch } from './line-search.ts'
+import { openLineSearch } from './grep.ts'
 
 const quiet = { ignoreCase: false, timeoutMs: 240_000, signal: new AbortController().signal }
 

@@ -20,7 +20,11 @@ import {
 
 let world: HookWorld
 beforeAll(async () => {
-  world = await openHookWorld(MANIFEST.replace('[permission.tools]', '[permission.tools]\nGranted = "allow"'))
+  world = await openHookWorld(
+    MANIFEST.replace('[permission.tools]', '[permission.tools]\nGranted = "allow"').concat(
+      '\n[security]\ndeny_domains = ["shut.example"]\n',
+    ),
+  )
 })
 beforeEach(() => world.forget())
 afterAll(() => world.close())
@@ -37,7 +41,28 @@ const unknown = (input: object): Pick<Row, 'host' | 'input'> => ({
   input: claude('NewTool', input),
 })
 
+const server = (input: object): Pick<Row, 'host' | 'input'> => ({
+  host: 'claude-code',
+  input: claude('mcp__known__list', input),
+})
+
 const rows: readonly Row[] = [
+  {
+    note: 'an allowed tool of a server, the control',
+    ...server({ path: 'src/a.ts', body: 'a private/x' }),
+    expect: 'pass',
+  },
+  { note: 'an allowed tool of a server, a denied file', ...server({ path: 'private/x' }), expect: 'deny' },
+  { note: 'the same by a path that climbs', ...server({ at: [{ file: ' src/../private/x ' }] }), expect: 'deny' },
+  { note: 'the same as an escaped address', ...server({ uri: 'file://$P/private%2Fx' }), expect: 'deny' },
+  { note: 'an allowed tool of a server, a denied host', ...server({ url: 'https://shut.example/x' }), expect: 'deny' },
+  {
+    note: 'the same with a login and capitals',
+    ...server({ to: ['HTTPS://good.example@Shut.Example./'] }),
+    expect: 'deny',
+  },
+  { note: 'the same in two readings', ...server({ url: 'https://shut.example\\@good.example/' }), expect: 'deny' },
+  { note: 'another host', ...server({ url: 'https://good.example/?from=shut.example' }), expect: 'pass' },
   { note: 'the control: nothing in it that a rule is about', ...unknown({ words: 'a b' }), expect: 'ask' },
   { note: 'a file of the project', ...unknown({ path: 'src/a.ts' }), expect: 'ask' },
   { note: 'a denied file', ...unknown({ path: 'private/x' }), expect: 'deny' },

@@ -1,5 +1,7 @@
 /** A yes is for exactly the call that was shown: another one never takes it, on any surface, and a cancelled one leaves nothing. */
 
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { callHash } from '../../../src/approval/approve.ts'
 import type { ApprovalRequest } from '../../../src/approval/prompter.ts'
@@ -97,6 +99,36 @@ describe('in a hook', () => {
     const again = tool === 'Bash' ? { ...asked, description: 'tries again' } : asked
     expect(['pass', 'allow', 'sandboxed']).toContain(await effect(tool, again))
     expect(await effect(tool, asked)).toBe('deny')
+  })
+
+  it.each([true, false])('a yes to a read is none to what its link points to by then: %s', async (moves) => {
+    const root = world.project
+    for (const place of ['one', 'two']) {
+      mkdirSync(join(root, place))
+      writeFileSync(join(root, place, '.env'), 'A=b')
+    }
+    symlinkSync(join(root, 'one'), join(root, 'out'))
+    const read = { file_path: '$P/out/.env' }
+    expect(await effect('Read', read)).toBe('deny')
+    const [ask] = openAsks(world.machine, Date.now())
+    await answerAsk(world.machine, ask!, { kind: 'once' }, Date.now())
+    if (moves) {
+      rmSync(join(root, 'out'))
+      symlinkSync(join(root, 'two'), join(root, 'out'))
+    }
+    expect((await effect('Read', read)) === 'deny').toBe(moves)
+  })
+
+  it('a no is told at the next try, and the agent’s own words are shown as such', async () => {
+    const reason = async (tool: string, input: object) =>
+      JSON.stringify(await world.ask('claude-code', call(tool, input)))
+    const input = { command: 'make x', description: 'Builds x.' }
+    expect(await reason('Bash', input)).toMatch(/kept: tell the user to run `cordon approvals allow .*next try/)
+    const [ask] = openAsks(world.machine, Date.now())
+    expect(ask!.view.said).toBe('Builds x.')
+    await answerAsk(world.machine, ask!, { kind: 'deny' }, Date.now())
+    expect(await reason('Bash', input)).toContain('The user said no.')
+    expect(await reason('Bash', input)).toContain('cordon approvals allow')
   })
 })
 

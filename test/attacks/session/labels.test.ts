@@ -80,3 +80,51 @@ describe('read', () => {
     else expect(asked).toContain(label === 'secret' ? 'the secret' : 'files outside the project')
   })
 })
+
+describe('a secret that one read', () => {
+  const secret = async () => {
+    const cordon = await open()
+    const leader = cordon.openSession()
+    const child = cordon.openSession({ leader })
+    return { cordon, leader, child }
+  }
+
+  it('is followed from a child to its leader, and the other way round', async () => {
+    const { leader, child } = await secret()
+    expect([await asksAbout(leader), await asksAbout(child)]).toEqual([null, null])
+    await child.call('read', { path: '.env' })
+    expect(await asksAbout(leader)).toContain('the secret')
+    expect(await asksAbout(child)).toContain('the secret')
+  })
+
+  it('is followed to other sessions of the project, to later ones and to those of another process', async () => {
+    const { cordon, leader } = await secret()
+    await leader.call('bash', { command: 'cp .env b.txt' })
+    expect(await asksAbout(cordon.openSession())).toContain('the secret')
+    expect(await asksAbout((await open()).openSession())).toContain('the secret')
+  })
+
+  it('is followed after undo, and through the background', async () => {
+    const { leader } = await secret()
+    await leader.call('bash', { command: '(sleep 0.01; cat .env > b.txt) & wait' })
+    await leader.call('bash', { command: 'git init -q . ; git stash -q; git reset -q --hard' })
+    expect(await asksAbout(leader)).toContain('the secret')
+  })
+
+  it('asks for every receiver: a host, a web tool, a push, a server', async () => {
+    const { leader } = await secret()
+    await leader.call('read', { path: '.env' })
+    expect(await asksAbout(leader, 'git push origin main')).toContain('git push could receive it')
+    const before = world.asked.length
+    await leader.call('webfetch', { url: 'https://api.example.org/' })
+    expect(world.asked.slice(before).flatMap(({ asks }) => asks.map(({ reason }) => reason.code))).toContain('flow')
+  })
+
+  it('is in the record, with the flow that asks', async () => {
+    const { leader } = await secret()
+    await leader.call('bash', { command: 'cat .env' })
+    await asksAbout(leader)
+    const decisions = world.auditLines().flatMap(({ type, decision }) => (type === 'begin' ? [decision] : []))
+    expect(decisions).toMatchObject([{ reads: ['secret'] }, { flows: ['secret -> api.example.org'] }])
+  })
+})

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { discoverSkills, skillScriptStatus } from '../../../src/custom/skill-gate.ts'
 import { signManifest, verifyManifest } from '../../../src/manifest/sign/sign.ts'
 import { grantHash, makeSigningKey, printDetached, projectMessage } from '../../../src/manifest/sign/signature.ts'
 import { signaturePath } from '../../../src/manifest/sign/signature-file.ts'
 import { readTrustedKeys } from '../../../src/manifest/sign/trusted-keys.ts'
 import { openKeyStore } from '../../../src/system/keys/keychain.ts'
 import { discoverTools, toolTrust } from '../../../src/tools/custom/discover.ts'
-import { discoverSkills, skillScriptStatus } from '../../../src/tools/custom/skills.ts'
 import { createTrustStore } from '../../../src/tools/custom/trust.ts'
 
 /** A repository that ships everything that would make it trusted, if a repository were believed. */

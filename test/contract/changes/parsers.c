@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) (void)broker_take_rule((uint8_t)(1 + i % 4), rules[i]);
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) (void)broker_take_key(keys[i]);
   if (broker_hold("/a/.env") || broker_hold("/x/.git/config")) return 2;
-  broker_sort_held();
+  broker_sort_fixed();
   int file = memfd_create("head", 0);
   time_t end = time(NULL) + atoi(argv[1]);
   unsigned long rounds = 0;

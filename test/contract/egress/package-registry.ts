@@ -33,6 +33,8 @@ const SAMPLES: readonly Sample[] = [
   { name: 'undated', version: '1.0.0', published: null },
   { name: 'lodahs', version: '1.0.0', published: OLD },
   { name: 'expres', version: '1.0.0', published: OLD },
+  { name: 'reqeusts', version: '1.0.0', published: OLD },
+  { name: 'sered', version: '1.0.0', published: OLD },
   { name: 'scripted', version: '1.0.0', published: OLD, script: true },
   { name: 'retired', version: '1.0.0', published: OLD, withdrawn: 'use steady' },
 ]
@@ -112,6 +114,11 @@ function addNpm(directory: string, routes: Routes, name: string, samples: readon
   const latest = samples.at(-1)!.version
   const document = { name, 'dist-tags': { latest }, versions, time }
   routes.set(`${PACKAGE_HOST}/${name}`, { type: 'application/json', body: JSON.stringify(document) })
+  for (const [part, version] of [...Object.keys(versions).map((one) => [one, one]), ['latest', latest]])
+    routes.set(`${PACKAGE_HOST}/${name}/${part}`, {
+      type: 'application/json',
+      body: JSON.stringify(versions[version!]),
+    })
 }
 
 const wheelName = (name: string, version: string): string => `${name}-${version}-py3-none-any.whl`

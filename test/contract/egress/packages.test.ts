@@ -144,6 +144,19 @@ describe('what a registry offers', () => {
     expect([status, text.includes('1.1.0')]).toEqual([200, true])
   })
 
+  it.each([
+    ['latest', '1.1.0', '2.0.0'],
+    ['1.0.0', '1.0.0', '1.0.0'],
+    ['2.0.0', undefined, '2.0.0'],
+    ['constructor', undefined, undefined],
+  ])('npm: what steady/%s is, as pnpm asks: %s, and %s without the gate', async (part, gated, bare) => {
+    const versionOf = async (rules: Partial<PackageRules> | null) => {
+      const { status, text } = await get(await open(rules), at(`/steady/${part}`))
+      return status === 200 ? JSON.parse(text).version : undefined
+    }
+    expect([await versionOf({}), await versionOf(null)]).toEqual([gated, bare])
+  })
+
   it('a connection that the registry closed meanwhile is no refusal', async () => {
     const proxy = await open({})
     await get(proxy, at('/steady'))
@@ -329,7 +342,7 @@ const CLIENTS: readonly Client[] = [
   {
     name: 'yarn',
     program: `${EXTRA}/node_modules/yarn/bin/yarn.js`,
-    install: ['add', 'steady', '--no-lockfile', '--registry', `https://${PACKAGE_HOST}/`],
+    install: ['add', 'steady', '--no-lockfile', '--cache-folder', 'cache', '--registry', `https://${PACKAGE_HOST}/`],
     files: NPM,
     old: /"steady": ?"\^1\.1\.0"/,
     young: /"steady": ?"\^2\.0\.0"/,
@@ -394,23 +407,21 @@ describe('real clients', () => {
   it('npm is one of them', () => expect(installed.map(({ name }) => name)).toContain('npm'))
 
   for (const { name, program, install, environment = {}, files = {}, old, young } of installed) {
-    it.each([
-      ['with the gate', {}, old],
-      ['without it', null, young],
-    ] as const)(`${name} %s`, async (note, rules, expected) => {
+    /** What it wrote and said, and the files of packages that it fetched. */
+    const installs = async (rules: Partial<PackageRules> | null, wanted = 'steady') => {
       const proxy = await open(rules)
-      const root = join(directory, `${name}-${note.replaceAll(' ', '-')}`)
+      registry.asked.length = 0
+      const root = mkdtempSync(join(directory, 'client-'))
       for (const [file, text] of Object.entries(files)) {
         mkdirSync(join(root, file, '..'), { recursive: true })
-        writeFileSync(join(root, file), text)
+        writeFileSync(join(root, file), text.replace('steady', wanted))
       }
       mkdirSync(join(root, 'home'), { recursive: true })
-      const { ca } = world
       const settings = clientSettings({
         proxyHost: '127.0.0.1',
         proxyPort: proxy.port,
         directory: root,
-        caPem: ca.pem,
+        caPem: world.ca.pem,
         roots: systemRoots(),
       })
       for (const file of settings.files) {
@@ -426,10 +437,35 @@ describe('real clients', () => {
         ...settings.environment,
         ...environment,
       }
-      const output = await run(program, install, root, env)
+      const words = install.map((word) => (word === 'steady' ? wanted : word))
+      const output = await run(program, words, root, env)
       const written = ['package.json', 'Cargo.lock'].map((file) => read(join(root, file))).join('\n')
-      expect(`${written}\n${output}`).toMatch(expected)
+      const fetched = registry.asked.filter((one) => /^GET .*\.(?:tgz|whl|crate)$/.test(one) && one.includes(wanted))
+      return { said: `${written}\n${output}`, fetched: [...new Set(fetched)].length }
+    }
+
+    it.each([
+      ['with the gate', {}, old],
+      ['without it', null, young],
+    ] as const)(`${name} %s`, async (_, rules, expected) => {
+      expect((await installs(rules)).said).toMatch(expected)
     })
+
+    const isNpm = !['uv', 'pip', 'cargo'].includes(name)
+    const alike = { uv: 'reqeusts', pip: 'reqeusts', cargo: 'sered' }[name] ?? 'lodahs'
+    it.each([
+      ['a look-alike', { lookAlikes: 'deny' }, alike],
+      ...(isNpm ? ([['a package with scripts', { installScripts: 'deny' }, 'scripted']] as const) : []),
+    ] as const)(`${name} fetches no file of %s, and without the gate it does`, async (_, rules, wanted) => {
+      expect((await installs(rules, wanted)).fetched).toBe(0)
+      expect((await installs(null, wanted)).fetched).toBe(1)
+    })
+
+    if (isNpm)
+      it(`${name} is told of a deprecated package`, async () => {
+        expect((await installs({}, 'retired')).fetched).toBe(1)
+        expect(summary()).toContain('retired 1.0.0 is deprecated: use steady')
+      })
   }
 })
 

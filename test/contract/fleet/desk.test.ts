@@ -1,6 +1,6 @@
 /** A fleet without NATS as its operators use it: machines join and report at the desk, a policy goes out in stages and back. */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -158,6 +158,20 @@ describe('the overview', () => {
     expect(text).toContain('cordon_fleet_refusals_total{rule="deny_domains *"} 4\n')
     expect(text).toContain('cordon_fleet_calls_total{outcome="refused"} 4\n')
     expect(text).toContain('cordon_fleet_policy_version 1\n')
+  })
+
+  it('has every metric that the dashboard for Grafana draws', async () => {
+    const file = join(import.meta.dirname, '../../../examples/grafana/cordon-fleet.json')
+    const { panels } = JSON.parse(readFileSync(file, 'utf8')) as { panels: { targets: { expr: string }[] }[] }
+    const drawn = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => expr.match(/cordon_fleet_\w+/g) ?? []))
+    const rollout = { at: 0, stages: 2, since: '', outcome: 'running', reason: '' } as const
+    const text = prometheusText({ ...(await overview()), asks: 0, rollout })
+    const served = new Set([...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name))
+    expect([...served].filter((name) => !drawn.includes(name!))).toEqual([
+      'cordon_fleet_silent_seconds_max',
+      'cordon_fleet_calls_asked_total',
+    ])
+    expect(drawn.filter((name) => !served.has(name))).toEqual([])
   })
 
   it('takes nobody’s health but an enrolled machine’s, and no older one', async () => {

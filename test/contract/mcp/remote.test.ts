@@ -163,14 +163,18 @@ describe('attack', () => {
     await logIn(url, [theirs.slice('http://'.length)])
   })
 
-  it('metadata that claims another resource ends the login', async () => {
+  it.each([
+    ['another server', 'https://bank.example/mcp', /resource/i],
+    ['control: its own', null, /register|404/i],
+  ])('metadata that claims the tokens of %s', async (_, resource, ends) => {
     const url = `${await serve((origin) => (message, response) => {
-      const metadata = { resource: 'https://bank.example/mcp', authorization_servers: [origin] }
+      const metadata = { resource: resource ?? `${origin}/mcp`, authorization_servers: [origin] }
       const isMetadata = message.url!.includes('oauth-protected-resource')
       response.writeHead(isMetadata ? 200 : 404, { 'content-type': 'application/json' })
       response.end(isMetadata ? JSON.stringify(metadata) : '{}')
     })}/mcp`
-    await expect(logIn(url)).rejects.toThrow(/resource/i)
+    await expect(logIn(url)).rejects.toThrow(ends)
+    expect(seen.some(({ path }) => path.endsWith('/register'))).toBe(resource === null)
   })
 
   it('a redirect to another address of this machine is not followed', async () => {
@@ -190,6 +194,13 @@ describe('attack', () => {
   it('a private address behind a name is refused', async () => {
     const { error } = await open(partsOf('https://notes.example.org/mcp')).request('initialize', HELLO)
     expect(error).toMatchObject({ message: expect.stringContaining('host-private') })
+    // Control: where private addresses are allowed it is dialled.
+    const parts = partsOf('https://notes.example.org:1/mcp')
+    const policy = { ...parts.loaded.policy, http: { ...parts.loaded.policy.http, allowPrivate: true } }
+    const allowed = open({ ...parts, loaded: { ...parts.loaded, policy } })
+    expect((await allowed.request('initialize', HELLO)).error).toMatchObject({
+      message: expect.not.stringContaining('host-private'),
+    })
   })
 
   it.each([
@@ -208,6 +219,12 @@ describe('attack', () => {
     })}/mcp`
     const connection = fetchAll(partsOf(url))
     await expect(connection).rejects.toThrow(/message of more than/)
+    // Control: one that ends arrives whole.
+    const finite = await serve(() => (message, response) => {
+      message.resume()
+      response.writeHead(200, { 'content-type': type }).end(`data: ${'x'.repeat(1024 * 1024)}\n\n`)
+    })
+    expect((await fetchAll(partsOf(`${finite}/mcp`))).length).toBeGreaterThan(1024 * 1024)
   })
 })
 

@@ -1,11 +1,15 @@
 /** The page in a real browser: what a person does there, and that everybody can (X6). */
 
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { codeProof, parseCode } from '../../../src/fleet/identity.ts'
+import { foundFleet, joinText } from '../../../src/organisation/team.ts'
 import type { Cordon } from '../../../src/session/cordon.ts'
+import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
 import {
   ASKING,
   openBrowser,
@@ -319,4 +323,25 @@ it('is for everybody: by keys alone, at the width of a phone, in the dark, for t
   }
   expect(errors).toEqual([])
   await page.context().close()
+})
+
+it('shows the operator of a fleet its machines, and nobody else a view of one', async () => {
+  const alone = await openTab(browser, world.server.link)
+  expect(await alone.page.locator('nav a').allTextContents()).not.toContain('Fleet')
+  const { machine } = world.sessions
+  const policy = `${world.sessions.root}.bundle`
+  const team = foundFleet(machine, { fleet: 'acme', policy }, Date.now())
+  const code = parseCode(team.invite({ role: 'machine', groups: ['ci'], expires: Date.now() + 60_000 }))!
+  const joining = { key: makeSigningKey().key.publicKey, name: '<b>build</b>'.replaceAll(/[<>/]/g, ' ') }
+  const proof = codeProof(code.secret, 'join', joinText(joining))
+  expect(team.enrol({ ...joining, id: code.id, proof }, Date.now())).not.toBe(null)
+  const { page, errors } = await openTab(browser, world.server.link)
+  await show(page, 'fleet')
+  await page.getByRole('heading', { name: '1 machines, 1 drifting' }).waitFor()
+  await page.locator('li', { hasText: 'it has never reported' }).waitFor()
+  expect(await violations(page)).toEqual([])
+  expect(errors).toEqual([])
+  rmSync(join(machine.configDir, 'fleet.json'))
+  await page.context().close()
+  await alone.page.context().close()
 })

@@ -1,6 +1,15 @@
 /** `cordon chat` in a pseudo-terminal with a scripted model: checked on disk, on the wire, in the record and on the screen. */
 
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ChatWorld, KEY, type WorldOptions } from './chat-world.ts'
@@ -124,10 +133,13 @@ describe('a task', () => {
     await chat.until(/It comes word/)
     expect(chat.screen.text).not.toContain('The end.')
     await chat.send('and then')
-    await chat.until(/next: and then/)
+    await chat.until((screen) => /^next 1: and then$/m.test(screen.visible))
     await chat.until(/second\./)
     expect(chat.screen.text).toMatch(/The end\.\n[\s\S]*› and then\nsecond\./)
     expect(chat.screen.text.match(/It comes word/g)).toHaveLength(1)
+    expect(chat.screen.text).not.toContain('next 1:')
+    // What the turn took, below it.
+    await chat.until(/second\.\n10 tokens in · 5 out · \$0\.000020 · \d+\.\d s/)
     expect(chat.screen.unknown).toEqual([])
   })
 })
@@ -157,7 +169,7 @@ describe('the end of things', () => {
     await chat.ended()
     expect(at.text('b.txt')).toBe('b')
     const again = at.chat(['--resume'])
-    await again.until(/resumed c\w+: \d+ messages/)
+    await again.until(/› first task\n[\s\S]*● write a\.txt[\s\S]*› second task\n[\s\S]*resumed c\w+: \d+ messages/)
     await again.ready()
     await again.send('what was it')
     await again.until(/I remember\./)
@@ -361,6 +373,24 @@ describe('setting up', () => {
     for (const text of everything) expect(text).not.toContain(KEY)
   })
 
+  it('the wizard lists the models of the endpoint, and takes a number', async () => {
+    const at = await open(inTurn({ text: 'ok' }), { config: null })
+    at.model.models = ['large', 'small\u001b[2J', 'x'.repeat(300)]
+    const chat = at.chat()
+    await chat.until(/provider:/)
+    chat.type('mine\r')
+    await chat.until(/base URL/)
+    chat.type(`${at.model.url}\r`)
+    await chat.until(/key of mine/)
+    chat.type(`${KEY}\r`)
+    await chat.until(/1 {2}large\n {2}2 {2}small\\e\[2J\nmodel:/)
+    chat.type('1\r')
+    await chat.until(/kept in/)
+    expect(JSON.parse(readFileSync(join(at.home, '.config/cordon/config.json'), 'utf8'))).toMatchObject({
+      model: 'large',
+    })
+  })
+
   it('keys of an old configuration are moved, and dumps hold none', async () => {
     const at = await open(() => ({ text: 'hello.' }), {
       config: null,
@@ -446,4 +476,71 @@ it('tools of MCP servers have levels like every other, and denials apply to what
   await chat.ready()
   await chat.send('/sandbox')
   await chat.until(/shows\s+system files[\s\S]*secrets\s+hidden from commands/)
+})
+
+it('sends the files and images that a message names, and only by the rules', async () => {
+  const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(20, 1)])
+  const manifest = 'schema_version = 1\n[capabilities.deny.read]\npaths = ["closed/**"]\n'
+  const at = await open(inTurn({ text: 'seen.' }, { text: 'again.' }), { files: { 'note.txt': 'NOTE-TEXT' }, manifest })
+  mkdirSync(join(at.root, 'closed'))
+  for (const name of ['a b.png', 'closed/c.png']) writeFileSync(join(at.root, name), png)
+  writeFileSync(join(at.root, 'closed/n.txt'), 'CLOSED-TEXT')
+  writeFileSync(join(at.root, '.env'), 'TOKEN=ENV-TEXT')
+  symlinkSync(join(at.root, 'closed/c.png'), join(at.root, 'link.png'))
+  const chat = at.chat()
+  await chat.ready()
+  chat.type(`look at @note.txt '${at.root}/a b.png' @closed/c.png @closed/n.txt @link.png @nothing me@x`)
+  await chat.until(/me@x/)
+  chat.type('\r')
+  await chat.until(/seen\./)
+  expect(chat.screen.text).toContain('attached')
+  expect(chat.screen.text).toMatch(/not attached: \S*closed\/c\.png/)
+  const { messages } = at.model.seen[0]!.body as { messages: { content: unknown }[] }
+  const sent = JSON.stringify(messages.at(-1))
+  expect(sent.match(/data:image\/png/g)).toHaveLength(1)
+  expect(sent).toContain(png.toString('base64'))
+  expect(sent).toContain('NOTE-TEXT')
+  // A name of an image makes none of a secret, and its bare path attaches nothing.
+  writeFileSync(join(at.root, 'fake.png'), 'FAKE-TEXT')
+  await chat.ready()
+  chat.type(`and ${at.root}/fake.png ${at.root}/note.txt and`)
+  await chat.until(/txt and/)
+  chat.type('\r')
+  await chat.until(/again\./)
+  expect(JSON.stringify(at.model.seen[1]!.body)).not.toMatch(/FAKE-TEXT|CLOSED-TEXT|ENV-TEXT/)
+})
+
+it('!COMMAND runs by the rules, and its output goes with the next message', async () => {
+  const at = await open(inTurn({ text: 'heard.' }, { text: 'later.' }), { files: { 'a.txt': 'BANG-TEXT' } })
+  const chat = at.chat(['--mode', 'contained'])
+  await chat.ready()
+  await chat.send('!cat a.txt')
+  await chat.until(/● bash cat a\.txt\n {2}BANG-TEXT/)
+  await chat.ready()
+  await chat.send('!sudo cat a.txt')
+  await chat.until(/denied: /)
+  await chat.ready()
+  expect(at.model.seen).toHaveLength(0)
+  await chat.send('what does it say')
+  await chat.until(/heard\./)
+  const said = () => JSON.stringify((at.model.seen.at(-1)!.body as { messages: object[] }).messages.at(-1))
+  expect(said()).toMatch(/what does it say.*Output of cat a\.txt:\\nBANG-TEXT/)
+  await chat.ready()
+  await chat.send('and now')
+  await chat.until(/later\./)
+  expect(said()).not.toContain('BANG-TEXT')
+})
+
+it('/diff and /undo are one key away', async () => {
+  const at = await open(inTurn({ calls: [call('write', { path: 'a.txt', content: 'KEY-TEXT\n' })] }, { text: 'done.' }))
+  const chat = at.chat()
+  await chat.ready()
+  await chat.send('write')
+  await chat.until(/done\./)
+  await chat.ready()
+  chat.type('\u001bd')
+  await chat.until(/\+KEY-TEXT/)
+  chat.type('\u001bu')
+  await chat.until(/is undone: write a\.txt/)
+  expect(at.has('a.txt')).toBe(false)
 })

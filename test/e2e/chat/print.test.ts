@@ -1,5 +1,7 @@
 /** `cordon chat -p`: for scripts and CI. */
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ChatWorld, KEY, type WorldOptions } from './chat-world.ts'
 import type { Script, ScriptedAnswer } from './scripted-model.ts'
@@ -222,4 +224,73 @@ it('tools of MCP servers are typed inside code_exec and python_exec, and each ca
   const lines = at.auditLines().filter((line) => line.tool === 'mcp__sums__add' && line.type === 'begin')
   expect(lines.filter(({ within }) => typeof within === 'string')).toHaveLength(4)
   expect(at.auditLines().some((line) => line.tool === 'mcp__sums__wipe' && line.type === 'denied')).toBe(true)
+})
+
+it('--output stream-json is the form that other tools read', async () => {
+  const at = await open((_, index) =>
+    index === 0
+      ? { text: 'Two.', calls: [call('write', { path: 'a.txt', content: 'a' }), call('bash', { command: 'sudo x' })] }
+      : { text: 'Done.' },
+  )
+  const ran = await at.cordon(['chat', '-p', 'go', '--output', 'stream-json'])
+  const lines = ran.out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.map(({ type, subtype }) => [type, subtype].filter(Boolean).join(' '))).toEqual([
+    ...['system init', 'assistant', 'user', 'assistant', 'result success'],
+  ])
+  const [init, said, results, last, result] = lines
+  expect(new Set(lines.map(({ session_id }) => session_id)).size).toBe(1)
+  expect(init).toMatchObject({ cwd: at.root, model: 'scripted', tools: expect.arrayContaining(['bash', 'write']) })
+  expect(said.message.content).toMatchObject([
+    { type: 'text', text: 'Two.' },
+    { type: 'tool_use', name: 'write' },
+    { type: 'tool_use' },
+  ])
+  expect(results.message.content).toMatchObject([
+    { type: 'tool_result', tool_use_id: said.message.content[1].id, is_error: false },
+    { type: 'tool_result', tool_use_id: said.message.content[2].id, is_error: true },
+  ])
+  expect(last.message.content).toEqual([{ type: 'text', text: 'Done.' }])
+  expect(result).toMatchObject({
+    is_error: false,
+    num_turns: 2,
+    result: 'Done.',
+    usage: { input_tokens: 20, output_tokens: 10 },
+  })
+  expect(result.permission_denials).toMatchObject([{ tool_name: 'bash', tool_input: { command: 'sudo x' } }])
+  expect((await at.cordon(['chat', '-p', 'go', '--output', 'yaml'])).code).toBe(2)
+})
+
+it('hooks of the person are calls of the session, and what fails goes back to the model once', async () => {
+  const config = (at: { model: { url: string } }) => ({
+    ...{
+      profile: 'test',
+      hooks: { message: ['cat state.txt', 'sudo reboot'], end: ['test -e fixed.txt || { echo NOT-FIXED; exit 1; }'] },
+    },
+    profiles: { test: { wire: 'openai-chat', base_url: at.model.url, model: 'scripted', key_env: 'SCRIPTED_KEY' } },
+  })
+  const at = await open(
+    (_, index) =>
+      [{ text: 'first.' }, { calls: [call('write', { path: 'fixed.txt', content: 'x' })] }, { text: 'second.' }][
+        index
+      ]!,
+    { files: { 'state.txt': 'STATE-TEXT' } },
+  )
+  writeFileSync(join(at.home, '.config/cordon/config.json'), JSON.stringify(config(at)), { mode: 0o600 })
+  // A project's own file of that name is nobody's configuration.
+  at.write('config.json', JSON.stringify({ hooks: { message: ['touch stolen.txt'] } }))
+  const ran = await at.cordon(['chat', '-p', 'go', '--mode', 'contained', '--output', 'json'])
+  expect(JSON.parse(ran.out)).toMatchObject({ end: 'done', text: 'second.', turns: 3 })
+  expect(at.model.seen[0]!.text).toContain('STATE-TEXT')
+  expect(at.model.seen[1]!.text).toContain('NOT-FIXED')
+  expect(at.has('stolen.txt')).toBe(false)
+  const judged = at.auditLines().flatMap(({ type, summary }) => (type === 'denied' ? [summary] : []))
+  expect(judged).toEqual(['sudo, reboot'])
+  writeFileSync(
+    join(at.home, '.config/cordon/config.json'),
+    JSON.stringify({ ...config(at), hooks: { before: ['x'] } }),
+  )
+  expect((await at.cordon(['chat', '-p', 'go'])).err).toContain('"hooks" takes the lists')
 })

@@ -39,6 +39,8 @@ export interface ScriptedModel {
   readonly stray: string[]
   /** Connections whose client went away before the end. */
   abandoned: number
+  /** What it lists as its models. */
+  models: readonly string[]
   close(): Promise<void>
 }
 
@@ -46,7 +48,15 @@ export type Script = (request: ModelRequestSeen, index: number) => ScriptedAnswe
 
 /** Starts it. */
 export async function startScriptedModel(script: Script): Promise<ScriptedModel> {
-  const model: ScriptedModel = { port: 0, url: '', seen: [], stray: [], abandoned: 0, close: async () => {} }
+  const model: ScriptedModel = {
+    port: 0,
+    url: '',
+    seen: [],
+    stray: [],
+    abandoned: 0,
+    models: [],
+    close: async () => {},
+  }
   const server = createServer((request, response) => void answer(request, response))
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
@@ -54,6 +64,11 @@ export async function startScriptedModel(script: Script): Promise<ScriptedModel>
     const text = Buffer.concat(chunks).toString('utf8')
     const path = request.url ?? ''
     const write = [...WRITERS].find(([end]) => path.split('?')[0]!.endsWith(end))?.[1]
+    if (request.method === 'GET' && path.endsWith('/models') && model.models.length > 0) {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ data: model.models.map((id) => ({ id })) }))
+      return
+    }
     if (request.method !== 'POST' || !write) {
       model.stray.push(`${request.method} ${path} ${text}`)
       response.writeHead(404).end()

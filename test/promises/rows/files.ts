@@ -63,8 +63,8 @@ export const FILE_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'F2',
-    promise: 'What a tool of an MCP server names is judged by written denials, whatever its level.',
-    shown: ['src/manifest/compile-mcp.test.ts'],
+    promise: 'Written denials apply to what a tool of an MCP server names, whatever its level.',
+    shown: ['test/attacks/agent/unknown-tools.test.ts'],
     files: { 'private/x': 'closed\n', 'src/a': 'a\n' },
     manifest: {
       permission: { tools: { mcp__s__open: 'allow' } },
@@ -284,6 +284,35 @@ export const FILE_ROWS: readonly PromiseRow[] = [
       }),
     ],
     on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F9',
+    promise: 'So can calls of the file tools.',
+    shown: ['test/contract/changes/session-undo.test.ts'],
+    files: { 'a.txt': 'one\n' },
+    manifest: { permission: { mode: 'contained' } },
+    tries: [
+      of('edit', { path: 'a.txt', old_string: 'one', new_string: 'two' }, { is: 'allow' }),
+      of('move', { source: 'a.txt', destination: 'b.txt' }, { is: 'allow' }),
+      of(
+        'delete',
+        { path: 'b.txt' },
+        {
+          is: 'allow',
+          after: async (place) => {
+            for (const left of [
+              ['b.txt', 'two\n'],
+              ['a.txt', 'two\n'],
+              ['a.txt', 'one\n'],
+            ] as const) {
+              const { out, err } = await place.cordon(['undo', '--last'])
+              expect(place.text(left[0]), out + err).toBe(left[1])
+            }
+          },
+        },
+      ),
+    ],
+    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: GATEWAY },
   },
   {
     id: 'F10',

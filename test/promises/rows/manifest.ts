@@ -45,7 +45,7 @@ export const MANIFEST_ROWS: readonly PromiseRow[] = [
     promise: 'A layer of the user that does not load stops everything too.',
     shown: ['src/manifest/load.test.ts'],
     files: { '$H/.config/cordon/cordon.toml': 'schema_version = 1\n[permission.tools]\nbash = "alow"\n' },
-    refuses: /alow/,
+    refuses: /alow|does not load/,
   },
   {
     id: 'M2',

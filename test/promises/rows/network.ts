@@ -2,8 +2,8 @@
 
 import { expect } from 'vitest'
 import { REAL } from '../place.ts'
-import { bash, fetchOf, no, type PromiseRow, remote, SURFACES } from '../promise.ts'
-import { COMMANDS_RUN, GATEWAY, NO_OWN_TOOLS, NO_WEB_TOOL } from './reasons.ts'
+import { bash, fetchOf, type PromiseRow, remote } from '../promise.ts'
+import { COMMANDS_RUN, NO_OWN_TOOLS, NO_WEB_TOOL } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow' } } }
 const GET = '#!/bin/sh\ncurl -sS -m 5 -H "Authorization: Bearer $TOKEN" http://127.0.0.1:$1/ 2>&1\n'
@@ -12,6 +12,13 @@ const served = (domain: object | string) => ({
   capabilities: { allow: { commands: { patterns: [{ command: './get.sh:*', domains: [domain] }] } } },
 })
 const REACH = '#!/bin/sh\ncurl -sS -m 5 http://blocked.example/ 2>&1\necho "ended $?"\n'
+
+const OTHER = `import sys, urllib.request
+try:
+  print("other", urllib.request.urlopen("http://127.0.0.1:" + sys.argv[1] + "/", timeout=5).read())
+except Exception as error:
+  print("other failed", error)
+`
 
 export const NETWORK_ROWS: readonly PromiseRow[] = [
   {
@@ -30,7 +37,7 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'N1',
-    promise: 'Hosts for every granted command, unless its grant has its own.',
+    promise: 'Hosts for every granted command, unless its grant names others.',
     shown: ['test/contract/keys/keys.test.ts'],
     files: { 'get.sh': GET, 'other.sh': GET },
     served: 'pages',
@@ -209,14 +216,26 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
       'src/policy/programs/callers.test.ts',
       'test/e2e/git-ssh.test.ts',
     ],
+    files: { 'other.py': OTHER },
+    served: 'pages',
+    manifest: {
+      permission: { mode: 'contained' },
+      capabilities: { allow: { commands: { patterns: [{ command: 'curl:*', domains: ['127.0.0.1:$PORT'] }] } } },
+    },
+    tries: [
+      bash('curl -sS -m 5 http://127.0.0.1:$PORT/; python3 other.py $PORT', {
+        says: /answered no one[\s\S]*other failed/,
+      }),
+    ],
     on: {
-      ...Object.fromEntries(
-        SURFACES.map((name) => [
-          name,
-          no('It is of the runner that every command has; the tests beside it drive that with real tools.'),
-        ]),
-      ),
-      gateway: GATEWAY,
+      ...COMMANDS_RUN,
+      // A typed command has the grants of its own words.
+      run: {
+        tries: [
+          bash('curl -sS -m 5 http://127.0.0.1:$PORT/', { says: /answered no one/ }),
+          bash('python3 other.py $PORT', { says: /other failed/ }),
+        ],
+      },
     },
   },
   {

@@ -404,7 +404,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       bash('whoami', { is: 'deny' }),
     ],
     on: {
-      run: no('Both are about an agent; each typed command is a separate session.'),
+      run: no('Both are about an agent; each typed command starts a new session.'),
       check: ONE_CALL,
       page: ONE_CALL,
       gateway: {

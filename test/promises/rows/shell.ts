@@ -95,7 +95,7 @@ export const SHELL_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'S3',
-    promise: 'The most literal grant wins, and brings its own variables and paths along.',
+    promise: 'The most literal grant wins, and brings its variables and paths along.',
     shown: ['src/policy/evaluate/command-match.test.ts', 'test/contract/keys/keys.test.ts'],
     env: { MY_VARIABLE: 'seen' },
     files: {

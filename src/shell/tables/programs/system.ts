@@ -187,6 +187,10 @@ export function systemPrograms(): ProgramTable {
       options: `
   -E --eval -D --define --pipe <run> # runs what a macro names`,
     },
+    'rpmbuild rpmspec rpmdb logrotate ifup ifdown': {
+      always: ['run', 'runs what its files and options name'],
+      operands: 'auto*',
+    },
     'zypper port emerge xbps-install pkg pkgin opkg winget choco scoop softwareupdate': yumKind,
     pacman: {
       ...yumKind,

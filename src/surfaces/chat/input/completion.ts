@@ -42,7 +42,26 @@ function fileAt(before: string, root: string): Completion | null {
   const directory = posix.resolve(root, folder)
   if (directory !== root && !directory.startsWith(`${root}/`)) return null
   const last = typed.slice(folder.length)
-  return { start, choices: namesIn(directory, last).map((name) => folder + name) }
+  const names = namesIn(directory, last).map((name) => folder + name)
+  return { start, choices: names.length > 0 || typed.includes('/') ? names : filesNamed(root, typed) }
+}
+
+const MAX_SEARCHED = 20_000
+const MAX_FOUND = 20
+
+/** Files anywhere in the project whose name contains the text, the shortest path first. Links are not followed. */
+function filesNamed(root: string, text: string): string[] {
+  const wanted = text.toLowerCase()
+  const found: string[] = []
+  const folders = ['']
+  for (let at = 0, seen = 0; at < folders.length && seen < MAX_SEARCHED; at++) {
+    for (const name of namesIn(posix.join(root, folders[at]!), '')) {
+      seen++
+      if (name.endsWith('/')) folders.push(folders[at]! + name)
+      else if (name.toLowerCase().includes(wanted)) found.push(folders[at]! + name)
+    }
+  }
+  return found.sort((a, b) => a.length - b.length || (a < b ? -1 : 1)).slice(0, MAX_FOUND)
 }
 
 function namesIn(directory: string, prefix: string): string[] {

@@ -9,7 +9,7 @@ import { type Draft, draftOf, EMPTY, edit, insert, moveLine } from './line-edito
 
 export type ComposerAction =
   | { readonly type: 'submit'; readonly text: string }
-  | { readonly type: 'interrupt' | 'leave' | 'switch-agent' | 'redraw' | 'escape' | 'changed' }
+  | { readonly type: 'interrupt' | 'leave' | 'switch-agent' | 'redraw' | 'escape' | 'changed' | 'diff' | 'undo' }
 
 /** Replacements for the text before the cursor. */
 export interface Completion {
@@ -35,8 +35,10 @@ export class Composer {
   /** Null for the newest text; otherwise the index in the history. */
   #at: number | null = null
   #kept: Draft = EMPTY
-  /** The search text of repeated Ctrl-R. */
+  /** What Ctrl-R looks for; null: it does not. */
   #sought: string | null = null
+  /** What Tab would choose from. */
+  #hint: Completion | null = null
   readonly #history: string[]
   #complete: Completer = () => null
 
@@ -59,27 +61,41 @@ export class Composer {
 
   clear(): void {
     this.#draft = EMPTY
+    this.#hint = null
+    this.#sought = null
     this.#choosing = null
     this.#at = null
   }
 
   take(key: Key): ComposerAction {
+    const action = this.#take(key)
+    const before = this.#draft.text.slice(0, this.#draft.cursor)
+    const wanted = !this.#choosing && this.#sought === null && /(?:^\/\S*|(?:^|\s)@\S+)$/.test(before)
+    this.#hint = wanted ? this.#complete(this.#draft.text, this.#draft.cursor) : null
+    return action
+  }
+
+  #take(key: Key): ComposerAction {
+    if (this.#sought !== null) {
+      const done = this.#takeSought(this.#sought, key)
+      if (done) return done
+    }
     if (key.kind !== 'key') {
       this.#choosing = null
-      this.#sought = null
       this.#draft = insert(this.#draft, key.text)
       return { type: 'changed' }
     }
     const { name } = key
     if (name === 'tab' || name === 'back-tab') return this.#tab(name === 'tab' ? 1 : -1)
     this.#choosing = null
-    if (name !== 'search') this.#sought = null
     switch (name) {
       case 'enter':
         return this.#enter()
       case 'interrupt':
       case 'escape':
       case 'redraw':
+      case 'diff':
+      case 'undo':
         return { type: name }
       case 'leave':
         if (this.#draft.text === '') return { type: 'leave' }
@@ -90,12 +106,31 @@ export class Composer {
         this.#draft = moveLine(this.#draft, name === 'up' ? -1 : 1) ?? this.#travel(name === 'up' ? -1 : 1)
         return { type: 'changed' }
       case 'search':
-        this.#draft = this.#search()
+        if (this.#at === null) this.#kept = this.#draft
+        this.#sought = this.#draft.text
+        this.#find(this.#at ?? this.#history.length)
         return { type: 'changed' }
       default:
         this.#draft = edit(this.#draft, name) ?? this.#draft
         return { type: 'changed' }
     }
+  }
+
+  /** A key while searching; null if it ends the search and has its usual meaning. */
+  #takeSought(sought: string, key: Key): ComposerAction | null {
+    const name = key.kind === 'key' ? key.name : null
+    if (name === 'search') this.#find(this.#at ?? this.#history.length)
+    else if (key.kind !== 'key' || name === 'backspace') {
+      this.#sought = key.kind === 'key' ? [...sought].slice(0, -1).join('') : insert(draftOf(sought), key.text).text
+      this.#find(this.#history.length, false)
+    } else {
+      this.#sought = null
+      if (name === 'escape' || name === 'interrupt') {
+        this.#at = null
+        this.#draft = this.#kept
+      } else if (name !== 'enter' && name !== 'tab') return null
+    }
+    return { type: 'changed' }
   }
 
   #enter(): ComposerAction {
@@ -127,17 +162,15 @@ export class Composer {
     return draftOf(this.#history[next]!)
   }
 
-  /** The newest earlier text that contains the search text. */
-  #search(): Draft {
-    this.#sought ??= this.#draft.text
-    if (this.#at === null) this.#kept = this.#draft
-    for (let at = (this.#at ?? this.#history.length) - 1; at >= 0; at--) {
+  /** Shows the newest text before `end` that contains what is sought. */
+  #find(end: number, isNext = true): void {
+    for (let at = end - 1; at >= 0; at--) {
       const found = this.#history[at]!
-      if (!found.includes(this.#sought) || found === this.#draft.text) continue
+      if (!found.includes(this.#sought!) || (isNext && found === this.#draft.text)) continue
       this.#at = at
-      return draftOf(found)
+      this.#draft = draftOf(found)
+      return
     }
-    return this.#draft
   }
 
   #tab(step: 1 | -1): ComposerAction {
@@ -173,16 +206,18 @@ export class Composer {
       const lead = index + first === 0 ? MARK : INDENT
       return { text: `${index + first === 0 ? paint('cyan', lead) : lead}${text}`, plain: lead + text }
     })
+    const last = this.#sought === null ? status : `search: ${this.#sought} · Ctrl-R older, Enter takes it, Esc back`
     const below = [
       ...this.#choices(columns, paint),
-      row(paint('dim', cutTo(status, columns - 1)), cutTo(status, columns - 1)),
+      row(paint('dim', cutTo(last, columns - 1)), cutTo(last, columns - 1)),
     ]
     return { rows: [...shown, ...below], cursor: { row: cursor.row - first, column: cursor.column + INDENT.length } }
   }
 
   #choices(columns: number, paint: Paint): LiveRow[] {
-    if (!this.#choosing) return []
-    const { completion, index } = this.#choosing
+    const completion = this.#choosing?.completion ?? this.#hint
+    if (!completion || completion.choices.length === 0) return []
+    const index = this.#choosing?.index ?? -1
     const from = Math.max(0, index - 3)
     const names = completion.choices.slice(from, from + 8).map(visible)
     const plain = cutTo(names.join('  '), columns - 3)

@@ -28,6 +28,8 @@ export type KeyName =
   | 'redraw'
   | 'escape'
   | 'search'
+  | 'diff'
+  | 'undo'
 
 const PASTE_START = '\u001b[200~'
 const PASTE_END = '\u001b[201~'
@@ -63,6 +65,8 @@ const SEQUENCES: Readonly<Record<string, KeyName>> = {
   '\n': 'newline',
   b: 'word-left',
   f: 'word-right',
+  d: 'diff',
+  u: 'undo',
   '\u007f': 'kill-word',
 }
 

@@ -7,6 +7,23 @@ import { type Paint, safe } from './style.ts'
 /** Longer lines are not searched for marks. */
 const MAX_MARKED = 2000
 
+/** Longer tables are shown as several. */
+const MAX_ROWS = 200
+
+/** Cells between bars; `\|` is a bar in one. */
+function cellsOf(line: string): string[] {
+  const inner = line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '')
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'))
+}
+
+/** A cell as wide as it is shown: without marks. */
+function bare(cell: string): string {
+  return inline(cell, (_, text) => text)
+}
+
 /** Renders whole lines and keeps a half line. */
 export class MarkdownView {
   readonly #paint: Paint
@@ -14,6 +31,8 @@ export class MarkdownView {
   /** Pieces of an unfinished line, joined once. */
   #half: string[] = []
   #fence: { readonly mark: string; readonly code: Highlighter } | null = null
+  /** Lines of a table so far: its columns are as wide as its widest cells. */
+  #table: string[] = []
 
   constructor(paint: Paint, width: () => number) {
     this.#paint = paint
@@ -36,7 +55,7 @@ export class MarkdownView {
     const columns = Math.max(20, this.#width() - 1)
     let text = ''
     for (let at = this.#half.length - 1; at >= 0 && text.length <= rows * columns; at--) text = this.#half[at]! + text
-    if (text === '') return []
+    if (text === '') return this.#table.slice(-rows).map((line) => safe(line).slice(0, columns))
     const tail = safe(text.slice(-rows * columns).toWellFormed())
     return wrap(pieces(tail), columns)
       .slice(-rows)
@@ -48,10 +67,44 @@ export class MarkdownView {
     const rest = this.#half.splice(0).join('')
     const lines = rest === '' ? [] : this.#line(rest)
     this.#fence = null
-    return lines
+    return [...lines, ...this.#tableRows()]
   }
 
   #line(line: string): string[] {
+    const isRow = !this.#fence && line.length <= MAX_MARKED && /^\s*\|/.test(line)
+    if (isRow && this.#table.length < MAX_ROWS) {
+      this.#table.push(line)
+      return []
+    }
+    return [...this.#tableRows(), ...this.#other(line)]
+  }
+
+  /** The table that ends here: aligned if it fits, and as it was written if not. */
+  #tableRows(): string[] {
+    const lines = this.#table.splice(0)
+    if (lines.length === 0) return []
+    const isRule = (line: string) => /^[\s|:-]+$/.test(line)
+    const rows = lines.map((line) => (isRule(line) ? null : cellsOf(line)))
+    const count = Math.max(...rows.map((row) => row?.length ?? 0))
+    const widths = Array.from({ length: count }, (_, at) =>
+      Math.max(1, ...rows.map((row) => widthOf(bare(row?.[at] ?? '')))),
+    )
+    const wide = widths.reduce((sum, width) => sum + width + 3, -3)
+    if (wide > this.#width() - 1)
+      return lines.map((line) => (isRule(line) ? this.#paint('dim', safe(line)) : inline(line, this.#paint)))
+    return rows.map((row, at) => {
+      if (row === null) return this.#paint('dim', widths.map((width) => '─'.repeat(width)).join('─┼─'))
+      const isHead = at === 0 && rows[1] === null
+      const cells = widths.map((width, column) => {
+        const cell = row[column] ?? ''
+        const pad = ' '.repeat(width - widthOf(bare(cell)))
+        return (isHead ? this.#paint('bold', bare(cell)) : inline(cell, this.#paint)) + (column < count - 1 ? pad : '')
+      })
+      return cells.join(this.#paint('dim', ' │ '))
+    })
+  }
+
+  #other(line: string): string[] {
     const paint = this.#paint
     // Not prose: break it into rows without searching for marks.
     if (line.length > MAX_MARKED) {
@@ -74,7 +127,6 @@ export class MarkdownView {
     const heading = /^(#{1,6})\s+(.*?)\s*#*$/.exec(line)
     if (heading) return [paint('bold', paint('cyan', safe(heading[2]!)))]
     if (/^\s*([-*_])(?:\s*\1){2,}\s*$/.test(line)) return [paint('dim', '─'.repeat(Math.min(40, this.#width())))]
-    if (/^\s*\|/.test(line)) return [/^[\s|:-]+$/.test(line) ? paint('dim', safe(line)) : this.#inline(line)]
     const quote = /^\s{0,3}>\s?(.*)$/.exec(line)
     if (quote) return this.#wrapped(quote[1]!, paint('dim', '│ '), paint('dim', '│ '), 2)
     const item = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/.exec(line)
@@ -90,25 +142,24 @@ export class MarkdownView {
   /** Wraps prose. */
   #wrapped(text: string, first: string, other: string, indent: number): string[] {
     const columns = Math.max(20, this.#width() - 1 - indent)
-    return rowsOf(text, columns).map((row, index) => (index === 0 ? first : other) + this.#inline(row))
+    return rowsOf(text, columns).map((row, index) => (index === 0 ? first : other) + inline(row, this.#paint))
   }
+}
 
-  #inline(text: string): string {
-    const paint = this.#paint
-    return text
-      .split(/(`[^`]+`)/)
-      .map((part) => (/^`[^`]+`$/.test(part) ? paint('cyan', safe(part.slice(1, -1))) : this.#marks(part)))
-      .join('')
-  }
+/** A line with its marks painted. */
+function inline(text: string, paint: Paint): string {
+  return text
+    .split(/(`[^`]+`)/)
+    .map((part) => (/^`[^`]+`$/.test(part) ? paint('cyan', safe(part.slice(1, -1))) : marks(part, paint)))
+    .join('')
+}
 
-  #marks(text: string): string {
-    const paint = this.#paint
-    return safe(text)
-      .replace(/\*\*([^*\s](?:[^*]*[^*\s])?)\*\*/g, (_, inner: string) => paint('bold', inner))
-      .replace(/(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*(?![\w*])/g, (_, inner: string) => paint('italic', inner))
-      .replace(/(?<!\w)_([^_\s](?:[^_]*[^_\s])?)_(?!\w)/g, (_, inner: string) => paint('italic', inner))
-      .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, label: string, url: string) => `${paint('underline', label)} (${url})`)
-  }
+function marks(text: string, paint: Paint): string {
+  return safe(text)
+    .replace(/\*\*([^*\s](?:[^*]*[^*\s])?)\*\*/g, (_, inner: string) => paint('bold', inner))
+    .replace(/(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*(?![\w*])/g, (_, inner: string) => paint('italic', inner))
+    .replace(/(?<!\w)_([^_\s](?:[^_]*[^_\s])?)_(?!\w)/g, (_, inner: string) => paint('italic', inner))
+    .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, label: string, url: string) => `${paint('underline', label)} (${url})`)
 }
 
 /** Wraps source text without splitting Markdown marks from their words. */

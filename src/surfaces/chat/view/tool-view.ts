@@ -1,8 +1,9 @@
 /** Tool calls, results and the status line of the chat. */
 
 import type { AgentEvent } from '../../../chat/agent.ts'
-import type { AgentSession } from '../../../chat/agent-session.ts'
+import type { AgentSession, Usage } from '../../../chat/agent-session.ts'
 import { subjectOf } from '../../../chat/calls.ts'
+import type { Spent } from '../../../chat/transcript.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { diffLine } from './highlight.ts'
 import { type Paint, safe } from './style.ts'
@@ -77,6 +78,18 @@ export function spentText(cost: number | null): string {
 function count(tokens: number): string {
   if (tokens < 1000) return String(tokens)
   return tokens < 1_000_000 ? `${(tokens / 1000).toFixed(1)}k` : `${(tokens / 1_000_000).toFixed(1)}M`
+}
+
+/** What one turn took. */
+export function turnText(before: Spent, after: Spent, milliseconds: number): string {
+  const used = (of: (usage: Usage) => number) => count(of(after.usage) - of(before.usage))
+  const cost = after.cost === null || before.cost === null ? null : after.cost - before.cost
+  return [
+    `${used(({ input, cacheRead, cacheWrite }) => input + cacheRead + cacheWrite)} tokens in`,
+    `${used(({ output }) => output)} out`,
+    spentText(cost),
+    `${(milliseconds / 1000).toFixed(1)} s`,
+  ].join(' · ')
 }
 
 /** The status line. */

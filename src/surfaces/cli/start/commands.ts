@@ -471,12 +471,14 @@ const rows: readonly CommandRow[] = [
     load: () => import('../commands/agents/fleet.ts'),
     summary: 'One signed policy for many machines: join, publish, and what it changes.',
     usage:
-      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet asks [--follow]|answer ID yes|no [--message TEXT]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]\n  cordon fleet rollout|rollback [VERSION]\n  cordon fleet login URL [--device]\n  cordon fleet break-glass [sign|take FILE] [--reason TEXT --for TIME --groups NAMES] [--out FILE]',
+      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE|--code-file FILE [--name NAME] [--if-needed]\n  cordon fleet asks [--follow]|answer ID yes|no [--message TEXT]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]\n  cordon fleet rollout|rollback [VERSION]\n  cordon fleet login URL [--device]\n  cordon fleet break-glass [sign|take FILE] [--reason TEXT --for TIME --groups NAMES] [--out FILE]',
     words: 3,
     flags: [
       flag('--follow', 'With sync and asks: go on until it is stopped.'),
       flag('--message TEXT', 'With answer ID no: the message for the agent.'),
       flag('--name NAME', 'The name of this machine in the fleet (its host name).'),
+      flag('--code-file FILE', 'With join: read the code from there.'),
+      flag('--if-needed', 'With join: do nothing on a machine that has joined.'),
       flag('--policy PLACE', 'Where machines fetch the policy: a path, an https URL, or nats.'),
       flag('--nats SERVERS', 'NATS servers, with commas: tls://a:4222,tls://b:4222.'),
       flag('--otlp URL', 'An OTLP/HTTP endpoint for records.'),
@@ -552,11 +554,12 @@ const rows: readonly CommandRow[] = [
     verbatim: true,
     summary: 'Work with Cordon’s own agent: every action goes through Cordon.',
     usage:
-      'cordon chat [--resume [ID]] [--provider NAME] [--model NAME]\n  cordon chat -p TEXT [--json] [--max-turns N] [--budget DOLLARS]',
+      'cordon chat [--resume [ID]] [--provider NAME] [--model NAME]\n  cordon chat -p TEXT [--json | --output FORM] [--max-turns N] [--budget DOLLARS]',
     words: 1,
     flags: [
       flag('--prompt TEXT', 'One task without a prompt, also -p; “-” reads it from stdin.'),
       flag('--json', 'With -p: print one JSON object at the end.'),
+      flag('--output FORM', 'With -p: text, json, or stream-json, the lines that Claude Code prints.'),
       flag('--resume', 'Go on with the newest conversation of this project, or with the one whose ID follows.'),
       flag('--provider NAME', 'The API profile.'),
       flag('--model NAME', 'Another model than the profile’s.'),

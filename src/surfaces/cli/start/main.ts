@@ -1,6 +1,7 @@
 /** The entry of the CLI: loads the command, runs it, and turns errors into exit codes. */
 
 import { Fault, faultExit, messageOf } from '../../../system/fault.ts'
+import { trace } from '../../../system/timing.ts'
 import { version } from '../../../system/version.ts'
 import { redacted, redactedTerminal } from '../../terminal/redacted-terminal.ts'
 import { paint, processTerminal, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
@@ -42,9 +43,10 @@ export async function main(
     return main(['help', name, ...own.filter((word) => word === '--json')], bare)
   try {
     const [command, { parseArguments }] = await Promise.all([row.load(), import('../arguments.ts')])
+    trace(`loaded ${name}`)
     const ends = { ...(endBy && { endBy }), ...(untouched && { untouched }) }
     const wraps = row.flags.some((flag) => flag.name === '--json' && flag.wraps)
-    const json = own.includes('--json') ? jsonTerminal(terminal, wraps) : null
+    const json = own.includes('--json') ? (await import('./json-terminal.ts')).jsonTerminal(terminal, wraps) : null
     const exit = await command.run({
       ...{ terminal: json?.terminal ?? terminal, argv: rest, bare, row, commands, ...ends },
       get args() {
@@ -52,6 +54,7 @@ export async function main(
       },
     })
     json?.end(exit)
+    trace(`done with ${name}`)
     if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
     return exit
   } catch (error) {
@@ -68,42 +71,6 @@ export async function main(
     }
     return complain(terminal, error, exit, json)
   }
-}
-
-/** A terminal on which all is JSON: texts of a command without fields are gathered until it ends. */
-function jsonTerminal(terminal: Terminal, wraps: boolean): { terminal: Terminal; end: (exit: number) => void } {
-  const texts: string[] = []
-  const errors: string[] = []
-  let passes: boolean | null = wraps ? false : null
-  const out = (text: string): void => {
-    passes ??= isJson(text)
-    if (passes) terminal.out(text)
-    else texts.push(text)
-  }
-  const err = (text: string): void => {
-    errors.push(text)
-    terminal.err(text)
-  }
-  const end = (exit: number): void => {
-    if (passes) return
-    const [, code = 'failed'] = /\[([\w-]+)\]\n/.exec(errors.join('')) ?? []
-    const failed = passes === null && exit !== EXIT.ok
-    if (failed) terminal.out(`${JSON.stringify({ error: errors.join('').trim(), code, remedy: null })}\n`)
-    else if (passes === false)
-      terminal.out(`${JSON.stringify({ ok: exit === EXIT.ok, exit, output: texts.join('') })}\n`)
-  }
-  return { terminal: { ...terminal, out, err }, end }
-}
-
-function isJson(text: string): boolean {
-  const parses = (one: string): boolean => {
-    try {
-      return JSON.parse(one) !== undefined
-    } catch {
-      return false
-    }
-  }
-  return parses(text) || text.trimEnd().split('\n').every(parses)
 }
 
 async function unknownCommand(terminal: Terminal, name: string, json: boolean): Promise<number> {

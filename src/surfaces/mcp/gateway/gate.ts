@@ -154,7 +154,7 @@ export class GatewayGate {
     const isClients = kind === 'declined' && approval.by === undefined && elicit !== null
     const said = isClients ? 'the client said no' : kind === 'corrected' ? `the user said no: ${message}` : message
     const way = kind === 'absent' || isClients ? `; ${level}` : ''
-    return { ...approval, refusal: { kind, message: `Not run: ${said}${way}.` } }
+    return { ...approval, refusal: { kind, message: `Not run: ${said}${way}. ${decision.reason.message}` } }
   }
 
   async #elsewhere(request: ApprovalRequest, signal: AbortSignal): Promise<Answer> {

@@ -189,10 +189,11 @@ export class ServerCatalog {
   }
 }
 
-/** Clients ignore case in tool names, but not in addresses. */
+/** Clients ignore case in tool names, but not in addresses. Names of Cordon's own tools are taken. */
 function isTaken(found: ReadonlyMap<string, Offer>, name: string, { key }: Kind): boolean {
   const folded = (text: string): string => text.toLowerCase().replace(/[.-]/g, '_')
-  return key === 'name' ? [...found.keys()].some((one) => folded(one) === folded(name)) : found.has(name)
+  if (key !== 'name') return found.has(name)
+  return /^cordon(?:_|$)/.test(folded(name)) || [...found.keys()].some((one) => folded(one) === folded(name))
 }
 
 /** Pins of an older Cordon contain tools without a mark. */

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { TimelineCall } from '../undo-view.ts'
 import { AskCard } from './ask-card.tsx'
 import { Diff, UndoButton } from './diff.tsx'
+import { Fleet } from './fleet.tsx'
 import { Health } from './health.tsx'
 import { Policy } from './policy.tsx'
 import { Record } from './record.tsx'
@@ -22,14 +23,20 @@ const VIEWS: readonly { readonly id: string; readonly title: string; readonly Vi
   { id: 'health', title: 'Health', View: Health },
 ]
 
+/** Shown on machines of a fleet. */
+const FLEET = { id: 'fleet', title: 'Fleet', View: Fleet }
+const ALL = [...VIEWS, FLEET]
+
 function viewOf(): string {
   const id = /^#\/(\w*)/.exec(location.hash)?.[1] ?? ''
-  return VIEWS.some((view) => view.id === id) ? id : 'now'
+  return ALL.some((view) => view.id === id) ? id : 'now'
 }
 
 function App(): JSX.Element {
   const { asks, state } = useFeed()
   const [at, go] = useState(viewOf)
+  const about = useAnswer<{ readonly fleet: boolean }>('/api/about').body
+  const shown = about?.fleet ? ALL : VIEWS
   const [keys, showKeys] = useState(false)
   const main = useRef<HTMLElement>(null)
   useEffect(() => {
@@ -41,7 +48,7 @@ function App(): JSX.Element {
       const { target, key, ctrlKey, metaKey, altKey } = event
       const writes = target instanceof HTMLElement && target.matches('input, textarea, select')
       if (writes || ctrlKey || metaKey || altKey || document.querySelector('dialog[open]')) return
-      const view = VIEWS[Number(key) - 1]
+      const view = ALL[Number(key) - 1]
       if (view) location.hash = `#/${view.id}`
       else if (key === '?') showKeys(true)
       else if (key === '/') document.querySelector<HTMLElement>('[data-find]')?.focus()
@@ -59,7 +66,7 @@ function App(): JSX.Element {
     document.title = asks.length > 0 ? `(${asks.length}) Cordon asks` : 'Cordon'
   }, [asks.length])
   if (state === 'refused') return <Outside />
-  const { View, title } = VIEWS.find((view) => view.id === at)!
+  const { View, title } = ALL.find((view) => view.id === at)!
   return (
     <>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -68,7 +75,7 @@ function App(): JSX.Element {
       <header>
         <span class="brand">Cordon</span>
         <nav aria-label="Views">
-          {VIEWS.map((view) => (
+          {shown.map((view) => (
             <a key={view.id} href={`#/${view.id}`} aria-current={view.id === at ? 'page' : undefined}>
               {view.title}
               {view.id === 'now' && asks.length > 0 && (

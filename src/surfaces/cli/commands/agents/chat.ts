@@ -9,6 +9,7 @@ import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments
 import { rootFlag } from '../../open-policy.ts'
 import { type CommandContext, UsageError } from '../../usage.ts'
 
+const FORMS = ['text', 'json', 'stream-json'] as const
 const MODES = ['default', 'auto_accept', 'plan', 'auto', 'contained', 'custom'] as const
 
 export async function run({ terminal, argv, row }: CommandContext): Promise<number> {
@@ -21,9 +22,10 @@ export async function run({ terminal, argv, row }: CommandContext): Promise<numb
   if (prompt !== undefined) {
     const { runPrint } = await import('../../../chat/print.ts')
     const text = prompt === '-' ? readFileSync(0, 'utf8') : prompt
-    return runPrint(text, { ...options, json: args.flags.json === true }, terminal)
+    const form = textFlag(args, 'output') ?? (args.flags.json ? 'json' : 'text')
+    return runPrint(text, { ...options, output: oneOf(FORMS, form, '--output takes') }, terminal)
   }
-  if (args.flags.json) throw new UsageError('--json goes with -p')
+  if (args.flags.json || args.flags.output) throw new UsageError('--json and --output go with -p')
   if (!isTerminalDevice(0) || !isTerminalDevice(1))
     throw new UsageError('there is no terminal; say cordon chat -p TEXT')
   if (!options.fromEditor && options.profile === undefined && !hasConfig()) {

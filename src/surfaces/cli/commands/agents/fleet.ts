@@ -1,11 +1,13 @@
 /** `cordon fleet`: one signed policy for many machines, and this machine as one of them. */
 
 import { hostname } from 'node:os'
+import { resolve } from 'node:path'
 import type { BusHolder } from '../../../../organisation/connection.ts'
 import { readFleetSettings } from '../../../../organisation/membership.ts'
 import type { FleetOverview } from '../../../../organisation/overview.ts'
 import { fleetView, onBus, type PolicySync, portsOf, syncPolicy } from '../../../../organisation/sync.ts'
 import { Fault } from '../../../../system/fault.ts'
+import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { pause } from '../../../../system/timing.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -42,6 +44,7 @@ export async function run({ terminal, args, bare }: CommandContext): Promise<num
 
 async function status(terminal: Terminal, args: Arguments, machine: Machine): Promise<number> {
   const view = fleetView(machine, Date.now())
+  const { ownOverview } = await import('../../../../organisation/overview.ts')
   const overview = view && (await ownOverview(machine))
   if (args.flags.json) terminal.out(`${JSON.stringify(view && { ...view, overview })}\n`)
   if (view === null) {
@@ -69,15 +72,6 @@ async function status(terminal: Terminal, args: Arguments, machine: Machine): Pr
     if (overview !== null) describeOverview(terminal, overview)
   }
   return view.problem === null && !view.policy?.expired ? EXIT.ok : EXIT.failed
-}
-
-/** The overview of the fleet that this user runs; null if they run none. */
-async function ownOverview(machine: Machine): Promise<FleetOverview | string | null> {
-  const { runsFleet, openTeam } = await import('../../../../organisation/team.ts')
-  if (!runsFleet(machine)) return null
-  const { tryOverview } = await import('../../../../organisation/overview.ts')
-  const team = openTeam(machine)
-  return onBus(team.settings, machine, (bus) => tryOverview(team, machine, bus))
 }
 
 const SHOWN = 20
@@ -181,8 +175,15 @@ function describe(terminal: Terminal, policy: PolicySync): void {
 }
 
 async function join(terminal: Terminal, args: Arguments, machine: Machine): Promise<number> {
-  const [, url, code] = args.words
-  if (url === undefined || code === undefined) throw new UsageError('say cordon fleet join URL CODE')
+  const [, url, word] = args.words
+  const file = textFlag(args, 'code-file')
+  if (url === undefined || (word ?? file) === undefined) throw new UsageError('say cordon fleet join URL CODE')
+  const known = args.flags['if-needed'] ? fleetView(machine, Date.now()) : null
+  if (known?.machine) {
+    terminal.out(`this machine is in ${visible(known.fleet)} already\n`)
+    return EXIT.ok
+  }
+  const code = word ?? machineFiles.readText(resolve(machine.cwd, file!))
   const { joinByCode } = await import('../../../../organisation/connection.ts')
   const name = textFlag(args, 'name') ?? hostname()
   const settings = await joinByCode(machine, url, code, name)

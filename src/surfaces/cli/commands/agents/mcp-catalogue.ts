@@ -25,7 +25,6 @@ import {
   type ServerSpec,
   splitWords,
 } from '../../../../agents/mcp/servers.ts'
-import { openChecker } from '../../../../call/decide/check-call.ts'
 import { editProject } from '../../../../project/amend.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { openPolicy } from '../../../../project/open.ts'
@@ -119,6 +118,8 @@ export async function mcpRemove(request: CatalogueRequest): Promise<number> {
   }
   const isLast = found.length === all.length
   const cut = isLast ? await removeSection(request, machine, name, scope) : false
+  if (cut)
+    terminal.err(`taken out of ${scope === 'user' ? visible(join(machine.configDir, MANIFEST_NAME)) : MANIFEST_NAME}\n`)
   if (found.length === 0 && !cut)
     throw new Fault('no-servers', `cordon mcp add added no server “${name}” here`, {
       remedy: 'cordon mcp list shows those that there are.',
@@ -162,30 +163,32 @@ export async function mcpList({ terminal, args, root: given }: CatalogueRequest)
 /** Starts each server as a client would, and reports its tools and their levels. */
 export async function mcpStatus({ terminal, args, root, words }: CatalogueRequest): Promise<number> {
   const machine = thisMachine()
-  const { answered } = await openGatewayJudge(root, machine)
-  const { loaded } = answered
+  const judge = await openGatewayJudge(root, machine)
+  const { loaded } = judge.answered
   const specs = manifestServers(loaded).filter(({ name }) => words.length === 0 || words.includes(name))
   if (specs.length === 0)
     throw new Fault('no-servers', 'there is no such MCP server', { remedy: 'See cordon mcp list.' })
-  const checker = await openChecker(loaded, machine, machineFiles)
   let failed = false
   const all: object[] = []
   for (const spec of specs) {
     const { tools, notes } = await askGateway(spec.name, loaded.root)
-    const levels = (tools ?? []).map((tool) => {
-      const { decision } = checker.check({ tool: `mcp__${spec.name}__${tool}`, input: {}, cwd: loaded.root }).decision
-      return { tool, decision }
+    const levels = (tools ?? []).map(({ name, annotations }) => {
+      const call = { input: {}, hints: recordOf(annotations) }
+      const { decision } = judge.decide(`mcp__${spec.name}__${name}`, null, call)
+      return { tool: String(name), decision }
     })
     failed ||= tools === null
     all.push({ ...rowOf(spec, machine), tools: levels, works: tools !== null, notes })
     if (args.flags.json) continue
-    const count = (wanted: string) => levels.filter(({ decision }) => decision === wanted).length
-    const sums = ['allow', 'ask', 'deny'].flatMap((one) => (count(one) > 0 ? [`${count(one)} ${one}`] : []))
-    const works =
-      tools === null ? paint(terminal, 'red', 'does not work') : `${tools.length} tools (${sums.join(', ') || 'none'})`
+    const works = tools === null ? paint(terminal, 'red', 'does not work') : `${tools.length} tools`
     terminal.out(`${visible(spec.name)}  ${works}\n`)
+    for (const [level, words] of Object.entries({ allow: 'run', ask: 'ask', deny: 'are denied' })) {
+      const names = levels.filter(({ decision }) => decision === level).map(({ tool }) => visible(tool))
+      if (names.length > 0) terminal.out(`  ${words}: ${names.join(', ')}\n`)
+    }
     for (const note of notes) terminal.out(`  ${visible(note)}\n`)
   }
+  judge.close()
   if (args.flags.json) terminal.out(`${JSON.stringify({ servers: all })}\n`)
   return failed ? EXIT.failed : EXIT.ok
 }
@@ -467,7 +470,7 @@ function bareServers(
 async function askGateway(
   name: string,
   root: string,
-): Promise<{ readonly tools: readonly string[] | null; readonly notes: readonly string[] }> {
+): Promise<{ readonly tools: readonly Readonly<Record<string, unknown>>[] | null; readonly notes: readonly string[] }> {
   const args = [process.argv[1]!, 'mcp', 'wrap', '--plain', '--name', name, '--root', root]
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] })
   const notes: string[] = []
@@ -475,7 +478,7 @@ async function askGateway(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     for (const line of text.split('\n')) if (line.trim() !== '') notes.push(line)
   })
-  const answered = new Promise<readonly string[] | null>((resolve) => {
+  const answered = new Promise<readonly Readonly<Record<string, unknown>>[] | null>((resolve) => {
     child.once('close', () => resolve(null))
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       const lines = (rest + text).split('\n')
@@ -485,7 +488,7 @@ async function askGateway(
         if (id !== 2) continue
         if (error !== undefined) notes.push(String(recordOf(error).message))
         const { tools } = recordOf(result)
-        resolve(Array.isArray(tools) ? tools.map((tool) => String(recordOf(tool).name)) : null)
+        resolve(Array.isArray(tools) ? tools.map(recordOf) : null)
       }
     })
   })

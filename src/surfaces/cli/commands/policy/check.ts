@@ -8,7 +8,7 @@ import type { Decision } from '../../../../policy/decision.ts'
 import type { Verdict } from '../../../../policy/order.ts'
 import { reviewedWorstCase } from '../../../../policy/review.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
-import { machineFiles } from '../../../../system/files.ts'
+import { hasMoreNames, machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Style, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, commandText, textFlag } from '../../arguments.ts'
@@ -42,14 +42,18 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
   return VERDICT_EXIT[decision.decision]
 }
 
-/** Git is asked about tracked secrets only if the decision needs it, which is rare. */
+/** Git is asked about tracked secrets, and hidden files for other names, only if the decision needs it, which is rare. */
 async function decide(loaded: LoadedPolicy, machine: Machine, request: CheckRequest): Promise<CheckedCall> {
   let asked = false
   const isShown = (): boolean => {
     asked = true
     return false
   }
-  const first = await openChecker(loaded, machine, machineFiles, request.tool, { isShown })
+  const hiddenName = (path: string): null => {
+    asked ||= hasMoreNames(path)
+    return null
+  }
+  const first = await openChecker(loaded, machine, machineFiles, request.tool, { isShown, hiddenName })
   const checked = first.check(request)
   return asked ? (await openChecker(loaded, machine, machineFiles, request.tool)).check(request) : checked
 }
