@@ -51,7 +51,7 @@ const surfaces: Readonly<Record<string, readonly string[]>> = {
   chat: ['run', 'session', 'chat'],
   hook: ['project', 'run', 'custom', 'questions', 'call', 'agents', 'organisation'],
   mcp: ['project', 'questions', 'call', 'session', 'agents', 'organisation'],
-  page: ['project', 'run', 'questions', 'call', 'session', 'report', 'learn'],
+  page: ['project', 'run', 'questions', 'call', 'session', 'report', 'learn', 'organisation'],
 }
 
 const PURE_WHY = 'Pure folders import pure folders, node:path and their parser only: effects belong in system/.'
