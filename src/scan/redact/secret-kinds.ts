@@ -161,7 +161,7 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
   [
     'authorization',
     'Authorization authorization AUTHORIZATION',
-    /authorization\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?[A-Za-z][\w-]{1,24}[ \t]{1,4}(?![•*[<{$])(?=[^\s"'<$]{0,200}?(?:[0-9]|[=:][^\s/])|[^\s"'<$]{16})((?:(?:,[ \t]{0,4})?(?:[\w-]{1,40}=\\?"[^"\r\n]{0,512}"|[^\s"',;|&<>()\\]+))+)/i,
+    /authorization\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?[A-Za-z][\w-]{1,24}[ \t]{1,4}(?![•*[<{$]|env:[A-Z_][A-Z0-9_]*\b|keychain:[a-z0-9._-]{1,56}\b)(?=[^\s"'<$]{0,200}?(?:[0-9]|[=:][^\s/])|[^\s"'<$]{16})((?:(?:,[ \t]{0,4})?(?:[\w-]{1,40}=\\?"[^"\r\n]{0,512}"|[^\s"',;|&<>()\\]+))+)/i,
   ],
   ['zapier-webhook', 'hooks.zapier.com', /hooks\.zapier\.com\/hooks\/catch\/([A-Za-z0-9/]{8,})/],
   ['ifttt', 'maker.ifttt.com', /maker\.ifttt\.com\/trigger\/[^\s/]{1,64}\/with\/key\/([A-Za-z0-9_-]{10,})/],
