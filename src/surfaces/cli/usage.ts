@@ -13,8 +13,8 @@ export interface CommandContext {
   readonly untouched?: () => void
   /** The terminal without masking, for tokens meant for the person. */
   readonly bare: Terminal
-  /** The row of the command, and those of all. */
   readonly row: CommandRow
+  /** All rows; empty for commands that must start fast. */
   readonly commands: readonly CommandRow[]
 }
 

@@ -1,70 +1,11 @@
 /** The command table: one row per command, the source of help, completions and flags. */
 
-import type { CommandRow, FlagRow } from '../usage.ts'
-
-/** A flag by its usage: `--quiet`, `-q --quiet`, `--out FILE`, or `--read PATH…` if it may be repeated. */
-function flag(usage: string, about: string): FlagRow {
-  const [, short, name = '', value, repeats] = /^(?:(-\w) )?(--[\w-]+)(?: ([^…]+)(…)?)?$/.exec(usage)!
-  return { name, ...(short && { short }), ...(value && { value }), ...(repeats && { repeats: true }), about }
-}
-
-const json = flag('--json', 'Print JSON for programs.')
-const manifest = flag('--manifest FILE', 'Use this manifest instead of the project’s.')
-const root = flag('--root DIR', 'Judge against this project root.')
-
-const plan = flag('--plan', 'Print what the sandbox would be, and do not run.')
-const planJson = flag('--json', 'With --plan: print it as JSON.')
-const observe = flag('--observe', 'Ask nothing: the sandbox blocks what no grant names, and the record has it.')
-
-const quiet = flag('-q --quiet', 'Say and ask nothing; the command’s own output and codes stay.')
-const timeout = flag('--timeout SECONDS', 'Stop it after this time.')
-const interactive = flag('-i --interactive', 'At a terminal; without a command, open a shell.')
-
-const oneOff: readonly FlagRow[] = [
-  flag('--read PATH…', 'Also show it this file or folder, this time.'),
-  flag('--write PATH…', 'Also let it change this file or folder, this time.'),
-  flag('--allow-host HOST…', 'Also let it reach this host, this time; several with commas.'),
-  flag('--port N…', 'Also open the port it serves on to this machine; several with commas.'),
-  flag('--env NAME…', 'Also pass this variable on; several with commas.'),
-  flag('--tool BUNDLE…', 'Also give it what this bundle gives; several with commas.'),
-]
-
-const RUN_DETAILS = `Grants given with a run apply to that run only. Denials, secrets and protected files stay as they are; cordon add puts a grant
-into the manifest. At a terminal it asks where something is missing.
-The command’s exit code passes through; one that a signal ends, ends cordon by the same signal (128+n to a shell); 125 is
-Cordon’s fault, 126 not executable, 127 not found.`
+import type { CommandRow } from '../usage.ts'
+import { firstCommand, flag, json, manifest, oneOff, quiet, root, timeout, withJson } from './first-commands.ts'
 
 const rows: readonly CommandRow[] = [
-  {
-    name: 'check',
-    load: () => import('../commands/policy/check.ts'),
-    summary: 'Decide a call without running it.',
-    usage:
-      "cordon check [--json] [--manifest FILE] -- 'COMMAND'\n  cordon check --tool TOOL --input JSON\n  cordon check --batch < calls.jsonl",
-    flags: [
-      json,
-      manifest,
-      root,
-      flag('--tool TOOL', 'A tool other than bash, with --input.'),
-      flag('--input JSON', 'The tool’s input, such as {"path":"src/a.ts"}.'),
-      flag('--batch', 'One JSON object a line on stdin: {id, tool, input, manifest?, root?, cwd?}.'),
-    ],
-    details: 'Exit code: 0 allow, 3 ask, 4 deny, 2 usage or load error.',
-  },
-  {
-    name: 'explain',
-    load: () => import('../commands/policy/explain.ts'),
-    summary: 'Show how a call is decided: every part, every rule, every step.',
-    usage: "cordon explain [--json] [--manifest FILE] -- 'COMMAND'\n  cordon explain --tool TOOL --input JSON",
-    flags: [
-      json,
-      manifest,
-      root,
-      flag('--tool TOOL', 'A tool other than bash, with --input.'),
-      flag('--input JSON', 'The tool’s input.'),
-    ],
-    details: 'The same decision as `cordon check`, drawn as a tree. Exit code as in `cordon check`.',
-  },
+  firstCommand('check')!,
+  firstCommand('explain')!,
   {
     name: 'status',
     load: () => import('../commands/machine/status.ts'),
@@ -108,14 +49,7 @@ const rows: readonly CommandRow[] = [
     details:
       '`show` prints every effective value with its origin. `test` runs the match and not_match examples of the manifest, and a\nfile of cases: {"command": "…", "expect": "allow"} or {"tool", "input", "expect"} a line. `lint` warns about what loads\nbut is broader than it looks.',
   },
-  {
-    name: 'run',
-    load: () => import('../commands/run/run.ts'),
-    summary: 'Run a command in the sandbox, with the manifest’s grants.',
-    usage: 'cordon run [--read PATH] [--allow-host HOST] … [--] CMD ARG…\n  cordon run -i',
-    flags: [manifest, root, ...oneOff, plan, planJson, observe, quiet, timeout, interactive],
-    details: RUN_DETAILS,
-  },
+  firstCommand('run')!,
   {
     name: 'shell',
     load: () => import('../commands/run/shell.ts'),
@@ -391,23 +325,7 @@ const rows: readonly CommandRow[] = [
     flags: [json],
     details: 'Name bundles under [sandbox.os] command_tools.',
   },
-  {
-    name: 'hook',
-    load: () => import('../commands/machine/hook.ts'),
-    verbatim: true,
-    summary: 'Answer the hook of an agent that cordon install was run for.',
-    usage: 'cordon hook {agents} [--root DIR] < call.json',
-    flags: [
-      flag('--root DIR', 'The project that the hook was installed for.'),
-      flag('--key KEY', 'For `cordon hook run`: whose command it is, as its hook wrote it down.'),
-      flag('--host NAME', 'For `cordon hook run`: the host whose command it is.'),
-      flag('--session ID', 'For `cordon hook run`: the host’s session.'),
-      flag('--in DIR', 'For `cordon hook run`: where the command starts, if not here.'),
-      flag('--undo', 'For `cordon hook run`: no one was asked, because undo covers it; without undo it does not run.'),
-    ],
-    details:
-      'Hosts call it; cordon install puts it in place. It answers in the host’s own form, and blocks with exit code 2 when it\ncannot judge a call.',
-  },
+  firstCommand('hook')!,
   {
     name: 'install',
     load: () => import('../commands/machine/install.ts'),
@@ -629,16 +547,8 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
-const WITHOUT_JSON: ReadonlySet<string> = new Set(['shell', 'hook', 'mcp', 'acp'])
-
-const wrapped: FlagRow = { name: '--json', about: 'Print what it printed and its exit code as JSON.', wraps: true }
-
 /** The commands, each with `--json`. */
-export const commands: readonly CommandRow[] = rows.map((row) =>
-  WITHOUT_JSON.has(row.name) || row.flags.some(({ name }) => name === '--json')
-    ? row
-    : { ...row, flags: [...row.flags, wrapped] },
-)
+export const commands: readonly CommandRow[] = rows.map(withJson)
 
 /** The row of a command, or null. */
 export function commandRow(name: string): CommandRow | null {

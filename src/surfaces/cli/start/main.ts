@@ -6,8 +6,8 @@ import { version } from '../../../system/version.ts'
 import { redacted, redactedTerminal } from '../../terminal/redacted-terminal.ts'
 import { paint, processTerminal, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
 import { type CommandContext, EXIT, ownWords, UsageError } from '../usage.ts'
-import { commandRow, commands } from './commands.ts'
 import { crashCode } from './crash-code.ts'
+import { firstCommand } from './first-commands.ts'
 
 /** Runs the CLI with these arguments and returns the exit code. */
 export async function main(
@@ -18,7 +18,10 @@ export async function main(
   // Without a command, show the project's status.
   const [given, ...rest] = argv[0] === '--json' ? ['status', ...argv] : argv
   const name = given ?? 'status'
-  const terminal = redactedTerminal(bare, commandRow(name)?.verbatim === true)
+  const first = firstCommand(name)
+  const table = first ? null : await import('./commands.ts')
+  const row = first ?? table!.commandRow(name)
+  const terminal = redactedTerminal(bare, row?.verbatim === true)
   if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
     terminal.out(rest.includes('--json') ? `${JSON.stringify({ version })}\n` : `cordon ${version}\n`)
     return EXIT.ok
@@ -26,6 +29,7 @@ export async function main(
   if (name === '--help' || name === '-h' || name === 'help') {
     const json = rest.includes('--json')
     const about = rest.find((word) => word !== '--json')
+    const { commandRow, commands } = table!
     const asked = about === undefined ? null : commandRow(about)
     if (about !== undefined && !asked) return unknownCommand(terminal, about, json)
     if (json) {
@@ -36,7 +40,6 @@ export async function main(
     terminal.out(help(terminal, about))
     return EXIT.ok
   }
-  const row = commandRow(name)
   if (!row) return unknownCommand(terminal, name, rest.includes('--json'))
   const own = ownWords(row, rest)
   if (own.some((word) => word === '--help' || word === '-h'))
@@ -48,7 +51,7 @@ export async function main(
     const wraps = row.flags.some((flag) => flag.name === '--json' && flag.wraps)
     const json = own.includes('--json') ? (await import('./json-terminal.ts')).jsonTerminal(terminal, wraps) : null
     const exit = await command.run({
-      ...{ terminal: json?.terminal ?? terminal, argv: rest, bare, row, commands, ...ends },
+      ...{ terminal: json?.terminal ?? terminal, argv: rest, bare, row, commands: table?.commands ?? [], ...ends },
       get args() {
         return parseArguments(row, rest)
       },
@@ -74,7 +77,10 @@ export async function main(
 }
 
 async function unknownCommand(terminal: Terminal, name: string, json: boolean): Promise<number> {
-  const { nearest } = await import('../../../project/near-word.ts')
+  const [{ nearest }, { commands }] = await Promise.all([
+    import('../../../project/near-word.ts'),
+    import('./commands.ts'),
+  ])
   const suggestion = nearest(name, [...commands.map((row) => row.name), '--help', '--version'])
   const message = `there is no command "${name}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`
   return complain(terminal, { message, remedy: 'cordon --help lists the commands.', code: 'usage' }, EXIT.usage, json)
