@@ -116,7 +116,7 @@ function ruleFor(
 /** A grant applies where every named argument certainly meets its condition, a denial or an ask where each may. */
 function meets({ level, args }: McpToolRule, { input, canonical }: McpCall, policy: Policy): boolean {
   return args.every((rule) => {
-    const value = valueOf(input, rule.name)
+    const value = argumentOf(input, rule.name)
     const texts = Array.isArray(value) ? value : [value]
     const readable = texts.length > 0 && texts.every((text) => typeof text === 'string')
     if (!readable) return level !== 'allow'
@@ -126,7 +126,7 @@ function meets({ level, args }: McpToolRule, { input, canonical }: McpCall, poli
 }
 
 /** Undefined where there is none, or another name that a server may take for the same. */
-function valueOf(input: McpCall['input'], name: string): unknown {
+function argumentOf(input: McpCall['input'], name: string): unknown {
   const plain = (text: string): string => text.toLowerCase().replace(/[_-]/g, '')
   const named = Object.keys(input ?? {}).filter((other) => plain(other) === plain(name))
   return named.length === 1 && named[0] === name ? input![name] : undefined
