@@ -7,8 +7,8 @@
  *   watch(watches, folder)             watches an open folder with an instance of inotify; -1 for `watches`
  *                                      creates one. The watch, or the instance; a negative errno on failure
  *   unwatch(watches, watch)            ends a watch
- *   lock(fd)                           locks an open file for this opening of it, without waiting; 0, or an
- * errno times(path, seconds, nanoseconds)  sets the mtime of a file, or of a link itself; 0, or an errno
+ *   lock(fd)                           locks an open file without waiting; 0, or an errno
+ *   times(path, seconds, nanoseconds)  sets the mtime of a file, or of a link itself; 0, or an errno
  */
 #define _GNU_SOURCE
 #include "../addon.h"

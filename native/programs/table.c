@@ -3,9 +3,8 @@
  *   n NAME[<TAB>WORD]...   a program of this name, or any word that names it, if all these words are present
  *   s TEXT                 the words contain this text, in any case
  *   i NAME<TAB>PATH        the program at this path is NAME under every other name too
- *   f PATH                 this file, a link to it or a copy, or a file below this folder: as the program or
- * among its words h NAME                 a program of this name, a pattern, has hosts (callers.c); `h` alone:
- * report them
+ *   f PATH                 this file, a link or a copy, or a file below this folder: program or word
+ *   h NAME                 a program of this name, a pattern, has hosts (callers.c); alone: report
  *   *                      every start
  */
 #define _GNU_SOURCE

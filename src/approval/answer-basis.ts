@@ -4,10 +4,11 @@
  */
 
 import { hash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
 import { isRecord } from '../system/json.ts'
+import { readPlainFile } from '../system/plain-file.ts'
 import type { Suggestion } from './suggestion.ts'
 
 /** Lock files, and the lines of them that name where a package comes from. */
@@ -24,6 +25,9 @@ const LOCKS: readonly (readonly [file: string, programs: RegExp, line: RegExp])[
   ['composer.lock', /^composer$/, /"(?:dist|source)": \{[^}]*"url": "([^"]+)"/g],
 ]
 
+/** A larger file is one that cannot be read. */
+const MOST_BYTES = 64 * 1024 * 1024
+
 const RUNNERS = /^(?:npm|pnpm|yarn|bun)$/
 
 /** The facts now; none for what rests on its words alone. */
@@ -31,7 +35,8 @@ export function answerBasis({ kind, value }: Pick<Suggestion, 'kind' | 'value'>,
   const parsed = kind === 'command' ? parseCommandPattern(value) : null
   if (parsed === null || !('pattern' in parsed)) return []
   const [program = '', first = '', second = ''] = parsed.pattern.words
-  const name = first === 'run' || first === 'run-script' ? second : first
+  const named = /^(?:run|run-script|rum|urn)$/.test(first) ? second : first
+  const name = program === 'npm' && /^(?:t|tst)$/.test(named) ? 'test' : named
   const locks = LOCKS.filter(([, programs]) => programs.test(program))
   return [
     ...(RUNNERS.test(program) && name !== '' ? scriptsOf(root, name) : []),
@@ -66,14 +71,15 @@ const known = new Map<string, { readonly version: string; readonly facts: readon
 
 /** What a file says. One that cannot be read is a fact too: it is not what was answered about. */
 function cached(file: string, read: (text: string) => readonly string[]): readonly string[] {
-  const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
+  const stat = lstatSync(file, { bigint: true, throwIfNoEntry: false })
   if (stat === undefined) return []
   const version = `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`
   const before = known.get(file)
   if (before?.version === version) return before.facts
   let facts: readonly string[]
   try {
-    facts = read(readFileSync(file, 'utf8'))
+    const bytes = readPlainFile(file, MOST_BYTES)
+    facts = bytes === null ? [`unreadable ${version}`] : read(bytes.toString('utf8'))
   } catch {
     facts = [`unreadable ${version}`]
   }

@@ -1,12 +1,14 @@
 /**
  * Follows labels while a command runs: what its session reads meanwhile must not leave through a
- * connection that was allowed before.
+ * host that was allowed before. Each request is judged; of streams that Cordon does not read, each
+ * new connection.
  */
 
 import type { Confinement } from '../confine/confinement.ts'
 import type { FlowWatch } from '../egress/route/gate.ts'
 import { matchesHost } from '../hosts/pattern.ts'
 import { flowMessage, flowRule, flowRules, isFollowed } from '../policy/evaluate/flows.ts'
+import { isDataLabel } from '../policy/labels.ts'
 import { takeStance } from '../policy/stance.ts'
 import { type LabelPlace, readLabels } from '../project/session-labels.ts'
 import type { Scope } from './port.ts'
@@ -21,7 +23,7 @@ export interface WatchedRun {
 
 export function watchFlows({ place, scope, confinement, followed }: WatchedRun): FlowWatch {
   const { allowed } = confinement.network.rules
-  return ({ host, port }) => {
+  return ({ host, port }, agreed) => {
     const labels = readLabels(place)
     if (labels.size === 0) return null
     const { loaded, facts } = scope()
@@ -32,9 +34,11 @@ export function watchFlows({ place, scope, confinement, followed }: WatchedRun):
     const rules = flowRules(loaded.policy, facts)
     const { answersAsks, observes } = takeStance(loaded.policy, facts, 'bash')
     for (const [label, source] of labels) {
-      if (label === host || !isFollowed(label, rules) || (followed.includes(label) && granted.length > 0)) continue
+      if ((label === host && !isDataLabel(label)) || !isFollowed(label, rules)) continue
       const rule = flowRule(rules, label, { name: host, hosts: [] })
       if (rule === null || rule.level === 'allow') continue
+      const isKnown = agreed.has(label) || (followed.includes(label) && granted.length > 0)
+      if (rule.level === 'ask' && isKnown) continue
       if (rule.level === 'ask' && (observes || (answersAsks && rule.source === 'built-in'))) continue
       return { level: rule.level, label, message: flowMessage(label, source, host) }
     }

@@ -33,9 +33,10 @@ export interface HostConcern {
   readonly message: string
 }
 
-/** What labelled data says about a receiver that a command may reach: null where it may go. */
+/** The next label that asks or is denied on the way to a receiver, beside those agreed to; null if none is. */
 export type FlowWatch = (
   target: Target,
+  agreed: ReadonlySet<string>,
 ) => { readonly level: 'ask' | 'deny'; readonly label: string; readonly message: string } | null
 
 /** True allows the host and port for the rest of the command; null: nobody can be asked now. */

@@ -70,17 +70,18 @@ export class Budget {
   /** Data that the session read since the command started. */
   async #follow(): Promise<EgressDenial | null> {
     const { flow, target } = this.#parts
+    const agreed = new Set<string>()
     for (;;) {
-      const found = flow?.(target) ?? null
+      const found = flow?.(target, agreed) ?? null
       if (found === null) return null
       const { label, level, message } = found
       const refusal: EgressDenial = { code: 'flow-refused', message }
       if (level === 'deny') return refusal
-      const known = this.#flows.get(label)
-      const answer = known ?? this.#put({ code: 'flow', subject: `${label} -> ${target.host}`, message })
+      const answer =
+        this.#flows.get(label) ?? this.#put({ code: 'flow', subject: `${label} -> ${target.host}`, message })
       this.#flows.set(label, answer)
       if (!(await answer)) return refusal
-      if (known) return null
+      agreed.add(label)
     }
   }
 

@@ -83,12 +83,13 @@ export function followFlows(
   const read = [...labelsRead(decision.segments, policy, session, facts)].filter(([label]) => isFollowed(label, rules))
   // What a question of this very call is about is answered with it.
   const asked = new Set(decision.segments.flatMap(({ label, decision }) => (decision === 'ask' && label) || []))
-  const labels = new Map([
-    ...read.filter(([label]) => !asked.has(label as DataLabel)),
-    ...(session.labels ?? NO_LABELS),
-  ])
-  if (labels.size === 0 && read.length === 0) return decision
-  const parts = flowParts(rules, labels, receiversOf(decision, policy, session, call, stance), stance)
+  const labels = new Map([...read, ...(session.labels ?? NO_LABELS)])
+  if (labels.size === 0) return decision
+  const isAnswered = (label: string): boolean => asked.has(label as DataLabel) && session.labels?.has(label) !== true
+  // Only a question is answered with the read: a denial stays.
+  const parts = flowParts(rules, labels, receiversOf(decision, policy, session, call, stance), stance).filter(
+    (part) => part.decision === 'deny' || !isAnswered(part.flow!.label),
+  )
   return {
     ...decision,
     ...(parts.length > 0 && combine([...decision.segments, ...parts])),
@@ -128,7 +129,7 @@ export function flowRule(
   label: string,
   { name, hosts }: Pick<Receiver, 'name' | 'hosts'>,
 ): FlowRule | null {
-  const meant = rules.filter(({ from }) => matchesName(from, label))
+  const meant = rules.filter(({ from, level }) => matchesName(from, label, level !== 'allow'))
   const reached = [name, ...hosts]
   const denied = meant.find(({ level, to }) => level === 'deny' && reached.some((one) => matchesName(to, one, true)))
   if (denied) return denied
@@ -148,7 +149,7 @@ function flowPart(
   source: string,
   stance: Stance,
 ): PartDecision | null {
-  const rule = label === receiver.name ? null : flowRule(rules, label, receiver)
+  const rule = label === receiver.name && !isDataLabel(label) ? null : flowRule(rules, label, receiver)
   if (rule === null || (rule.level === 'ask' && rule.source === 'built-in' && stance.answersAsks)) return null
   const { kind, command, span, text } = receiver.part
   const reason = {
@@ -249,7 +250,8 @@ function matchesName(written: string, name: string, broad = false): boolean {
   const pattern = patternOf(written)
   if (pattern === null || name === FILES || /[\s:]/.test(name)) return false
   const port = pattern.port ?? 443
-  return broad ? matchesDenied(pattern, name, port) : matchesHost(pattern, name, port)
+  if (!broad) return matchesHost(pattern, name, port)
+  return matchesDenied(pattern, name, port) || (pattern.wildcard && name === pattern.host)
 }
 
 const patterns = new Map<string, HostPattern | null>()
@@ -257,8 +259,11 @@ const patterns = new Map<string, HostPattern | null>()
 function patternOf(written: string): HostPattern | null {
   const known = patterns.get(written)
   if (known !== undefined) return known
-  const parsed = isDataLabel(written) ? { problem: '' } : parseDeniedPattern(written, null)
-  const pattern = 'pattern' in parsed ? parsed.pattern : null
+  // A wildcard here grants no host, so it needs no list of public suffixes.
+  const base = written.replace(/^\*\./, '')
+  const parsed = isDataLabel(written) ? { problem: '' } : parseDeniedPattern(base, null)
+  const pattern =
+    'pattern' in parsed ? { ...parsed.pattern, wildcard: parsed.pattern.wildcard || base !== written } : null
   patterns.set(written, pattern)
   return pattern
 }

@@ -89,12 +89,16 @@ function factQuestions(scene: Scene, fact: CommandFact, at: number, all: readonl
   const command = commandQuestions(scene, fact, { wrappers, runs, elsewhere })
   if (elsewhere) return [command]
   const key = grantedKey(scene.policy, scene.session, fact, all)
-  const own = keyOfLogin(fact, all)
+  const login = keyOfLogin(fact, all)
+  // Named again, it is what is copied.
+  const own = fact.paths.filter(({ path }) => path === login).length === 1 ? login : null
   return [
     command,
     ...fact.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
     ...fact.paths.flatMap((use) => [
-      ...pathUseQuestions(scene, use, fact, key).map((part) => (use.path === own ? unlabelled(part) : part)),
+      ...pathUseQuestions(scene, use, fact, key).map((part) =>
+        own !== null && use.path === own ? unlabelled(part) : part,
+      ),
       ...scriptQuestions(scene, use, fact),
     ]),
     ...fact.hosts.flatMap((use) => hostUseQuestions(scene, use, fact)),

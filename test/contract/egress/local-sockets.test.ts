@@ -1,7 +1,7 @@
 /** Unix sockets of the machine that a manifest names: connected by Cordon at the same path, and no other socket with them. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -127,9 +127,22 @@ describe('attacks', () => {
     expect(await inside(`${say(path)}\n${say(secret)}`, [`unix:${path}`])).not.toContain('got')
   })
 
-  it('is closed by a denial, and not granted and denied in one file', async () => {
+  it('is closed by a denial of the user, and not granted and denied in one file', async () => {
     const path = await serve('denied.sock')
-    expect(await inside(say(path), [`unix:${path}`], ['*'])).not.toContain('got')
+    const own = join(session.machine.configDir, 'cordon.toml')
+    mkdirSync(session.machine.configDir, { recursive: true })
+    writeFileSync(own, 'schema_version = 1\n[security]\ndeny_domains = ["*"]\n')
+    await session.sign(
+      `schema_version = 1\n[permission]\nmode = "auto"\n[capabilities.allow.commands]\ndefault_domains = ["unix:${path}"]\n`,
+    )
+    const talk = async (): Promise<string> => {
+      const cordon = await session.open({})
+      return resultText(await cordon.openSession().call('bash', { command: say(path) }))
+    }
+    expect(await talk()).not.toContain('got')
+    rmSync(own)
+    expect(await talk()).toContain('got')
+    await expect(inside(say(path), [`unix:${path}`], ['*'])).rejects.toThrow('a deny covers all of it')
     await expect(inside(say(path), [`unix:${path}`], [`unix:${path}`])).rejects.toThrow('both allowed and denied')
   })
 
