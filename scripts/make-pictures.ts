@@ -15,7 +15,7 @@ arguments = true
 command_tools = ["git", "npm"]
 
 [capabilities.allow.commands]
-patterns = ["ls:*", "cat:*", "npm test", { command = "npm ci", domains = ["registry.npmjs.example"] }]
+patterns = ["ls:*", "cat:*", "npm test", { command = "npm ci", domains = ["packages.example"] }]
 default_domains = ["github.com", "pypi.example"]
 
 [capabilities.deny.commands]

@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { answerBasis, stillRests } from './answer-basis.ts'
 import { SavedGrants } from './saved-grants.ts'
 
 let root: string
@@ -84,4 +86,27 @@ it.each<readonly [note: string, value: string, file: string, before: string, aft
   expect(verdicts()).toEqual(['allow', 'deny'])
   write(file, after)
   expect(verdicts()).toEqual(lives ? ['allow', 'deny'] : ['deny'])
+})
+
+it.each([
+  ['a named pipe', () => execFileSync('mkfifo', [join(root, 'package.json')])],
+  ['a link to a device', () => symlinkSync('/dev/zero', join(root, 'package.json'))],
+  ['a link to itself', () => symlinkSync('package.json', join(root, 'package.json'))],
+])('ends, and stops nothing, with %s as package.json', (_, put) => {
+  const grant = { kind: 'command', value: 'npm run deploy' } as const
+  write('package.json', scripts({ deploy: 'a' }))
+  const basis = answerBasis(grant, root)
+  expect(stillRests(basis, grant, root)).toBe(true)
+  rmSync(join(root, 'package.json'))
+  put()
+  expect(stillRests(basis, grant, root)).toBe(false)
+})
+
+it('of npm’s short words for test is that of the script', () => {
+  write('package.json', scripts({ test: 'a' }))
+  for (const value of ['npm t', 'npm tst', 'npm run test']) {
+    expect(answerBasis({ kind: 'command', value }, root)).toEqual(
+      answerBasis({ kind: 'command', value: 'npm test' }, root),
+    )
+  }
 })

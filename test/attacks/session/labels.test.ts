@@ -133,6 +133,55 @@ describe('a secret that one read', () => {
   })
 })
 
+describe('a written rule', () => {
+  const under = (flows: Readonly<Record<string, string>>, read: readonly string[] = ['**', '.env']) =>
+    world.open({
+      manifest: {
+        object: {
+          ...manifest(),
+          capabilities: { allow: { ...manifest().capabilities.allow, read: { paths: read } } },
+          flows,
+        },
+      },
+    })
+
+  it.each([
+    ['nothing (control)', {}, 'ask'],
+    ['a host', { 'secret -> api.example.org': 'deny' }, 'deny'],
+    ['a wildcard', { 'secret -> *.example.org': 'deny' }, 'deny'],
+    ['a wildcard, of the domain itself', { 'secret -> *.api.example.org': 'deny' }, 'deny'],
+    ['a wildcard of other hosts', { 'secret -> *.example.com': 'deny' }, 'ask'],
+    ['every receiver', { 'secret -> *': 'deny' }, 'deny'],
+    ['an allowed wildcard', { 'secret -> *.example.org': 'allow' }, 'allow'],
+  ] as const)('with %s', async (_, flows, verdict) => {
+    const session = (await under(flows)).openSession()
+    await session.call('read', { path: '.env' })
+    const before = world.asked.length
+    const result = await session.call('bash', { command: SEND })
+    expect(result.status === 'denied' ? 'deny' : world.asked.length > before ? 'ask' : 'allow').toBe(verdict)
+  })
+
+  it('of a host that answered, by a wildcard', async () => {
+    const cordon = await under({ 'api.example.org -> files': 'deny' })
+    const session = cordon.openSession()
+    expect((await session.call('write', { path: 'b.txt', content: 'x' })).status).toBe('done')
+    await session.call('bash', { command: SEND })
+    expect((await session.call('write', { path: 'b.txt', content: 'y' })).status).toBe('denied')
+  })
+
+  it('denies where the read of the same call asks', async () => {
+    const call = { command: `cat .env | ${SEND} -d @-` }
+    world.answer = () => ({ kind: 'once' })
+    const asks = (await under({}, ['**'])).openSession()
+    const before = world.asked.length
+    await asks.call('bash', call)
+    expect(world.asked.length).toBe(before + 1)
+    const denies = (await under({ 'secret -> *.example.org': 'deny' }, ['**'])).openSession()
+    expect((await denies.call('bash', call)).status).toBe('denied')
+    expect(world.asked.length).toBe(before + 1)
+  })
+})
+
 describe('a secret that a session read, at another surface', () => {
   const signed = (): string =>
     [

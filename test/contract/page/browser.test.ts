@@ -173,7 +173,7 @@ it('shows a day as pictures, and a click on one is a filter of the record', asyn
   await page.locator('.tile', { hasText: 'calls' }).waitFor()
   const report = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Export' }).click()
-  expect(readFileSync(await (await report).path(), 'utf8')).toContain('registry.npmjs.example')
+  expect(readFileSync(await (await report).path(), 'utf8')).toContain('packages.example')
   expect(errors).toEqual([])
   await page.context().close()
 })

@@ -124,7 +124,7 @@ export function writeRecord(
 
 /** What agents do in a day, hour by hour: the command, its verdict, and what it did. */
 const DAY: readonly { command: string; verdict: 'allow' | 'ask' | 'deny'; by?: string; end?: object }[] = [
-  { command: 'npm ci', verdict: 'ask', by: 'page', end: reached('registry.npmjs.example', 9120, 4_812_000, 'npm ci') },
+  { command: 'npm ci', verdict: 'ask', by: 'page', end: reached('packages.example', 9120, 4_812_000, 'npm ci') },
   { command: 'npm test', verdict: 'allow', end: { programs: tree('npm test', 'node', 'vitest', 'vitest') } },
   { command: 'git fetch origin', verdict: 'allow', end: reached('github.com', 2210, 61_400, 'git fetch') },
   { command: 'ls src', verdict: 'allow' },
