@@ -5,8 +5,8 @@
 
 import { isInside } from '../files/baseline.ts'
 import type { Labels } from '../policy/labels.ts'
+import { type ListPlace, readListFile } from '../system/list-file.ts'
 import type { Machine } from '../system/machine.ts'
-import { OwnList } from '../system/own-list.ts'
 import type { LoadedPolicy } from './load/load.ts'
 
 export interface LabelEntry {
@@ -44,7 +44,7 @@ export function labelPlace(
 /** The labels that apply to a session now. Throws if they cannot be read: then nothing is decided. */
 export function readLabels({ machine, scope, roots }: LabelPlace, now: number = Date.now()): Labels {
   const labels = new Map<string, string>()
-  for (const entry of LABELS.read(machine.stateDir))
+  for (const entry of readListFile<LabelEntry>(machine.stateDir, LABELS, isEntry))
     if (entry.time > now - KEPT_MS && (entry.scope === scope || meets(entry, roots)) && !labels.has(entry.label))
       labels.set(entry.label, entry.source)
   return labels
@@ -65,7 +65,7 @@ export function isLabelList(value: unknown): boolean {
   return Array.isArray(labels) && labels.every((one) => isEntry({ ...one, scope, roots, time: 0 }))
 }
 
-function isEntry(value: unknown): boolean {
+export function isEntry(value: unknown): boolean {
   const { label, source, scope, roots, time } = (value ?? {}) as Partial<LabelEntry>
   return (
     [label, source, scope].every((text) => typeof text === 'string') &&
@@ -75,7 +75,4 @@ function isEntry(value: unknown): boolean {
   )
 }
 
-export const LABELS: OwnList<LabelEntry> = new OwnList(
-  { file: 'labels.json', lock: 'labels.lock', field: 'labels' },
-  isEntry,
-)
+export const LABELS: ListPlace = { file: 'labels.json', lock: 'labels.lock', field: 'labels' }
