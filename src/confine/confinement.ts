@@ -103,7 +103,7 @@ export interface ProgramRules extends TableScene {
 
 export interface Confinement {
   readonly root: string
-  /** The project that a session's own directory stands in for (F7). */
+  /** The project that a session's own directory replaces (F7). */
   readonly standsFor: string | null
   readonly manifestPath: string
   /** Canonical. */

@@ -23,7 +23,7 @@ test('a computed address names no host', () => {
     expect([address, gitAddressHost(address)]).toEqual([address, undefined])
 })
 
-test('the orders for the init hold every row and every host on a line of its own', () => {
+test('the setup message has each row and host on a separate line', () => {
   const orders = gitKeyLines(['*.example.org'])
   expect(orders).toHaveLength(harmlessGitKeys.length + 1)
   expect(orders).toContain('remote.*.url\turl')

@@ -178,7 +178,7 @@ export class HiddenPaths {
     }
   }
 
-  /** Files that lost the link that made them secrets, unless granted now. */
+  /** Files that lost the link because of which they were secrets, unless granted now. */
   #kept(): string[] {
     const named = new Set(this.#grants().map((grant) => grant.absolute))
     return hiddenByList(this.#machine.stateDir, this.#index.tree.roots).filter((path) => !named.has(path))

@@ -35,7 +35,7 @@ export interface Conflict {
   readonly what:
     | 'changed since'
     | 'gone since'
-    | 'made since'
+    | 'created since'
     | 'points elsewhere'
     | 'in a repository that was created since'
     | 'protected, because programs run it or take settings from it'
@@ -77,7 +77,7 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
   }
   for (const path of net.removed) {
     const stat = statIn(places, path)
-    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'points elsewhere' : 'made since' })
+    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'points elsewhere' : 'created since' })
   }
   const restored = new Set(net.removed)
   for (const path of [...net.changed, ...net.removed])

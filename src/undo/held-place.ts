@@ -57,7 +57,7 @@ export class MovedPlace extends Error {
   }
 }
 
-/** Places of one replay; only the last folder is held, because steps go folder by folder. */
+/** Places of one replay; only the last folder stays open, because steps go folder by folder. */
 export class HeldPlaces {
   #held: { readonly path: string; readonly fd: number } | null = null
 

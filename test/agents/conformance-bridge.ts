@@ -76,13 +76,13 @@ async function open(
   stdio.onmessage = (message) => {
     const { method, id, result } = message as { method?: string; id?: string | number; result?: object }
     const told = message as Message
-    // Cordon's own questions are for the person who runs the suite, and answered here.
+    // Cordon's own questions are for the person running the suite, and are answered here.
     if (label !== null && method === 'elicitation/create' && isOwnQuestion(told))
       return void stdio.send({ jsonrpc: '2.0', id: id!, result: { action: 'accept', content: yes(told) } })
     if (result !== undefined && calls.includes(id!)) calls.splice(calls.indexOf(id!), 1)
     const related = method === undefined ? undefined : calls.at(-1)
     const how = related === undefined ? {} : { relatedRequestId: related }
-    // A process that asked has gone: there is no one to tell.
+    // The process that asked has ended, so nobody waits for the answer.
     http.send(outward(told, label) as unknown as JSONRPCMessage, how).catch(() => {})
   }
   await stdio.start()

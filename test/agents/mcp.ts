@@ -19,7 +19,7 @@ import { runConformance } from './mcp-conformance.ts'
 const SECRET = 'hunter2-scripted-secret'
 const node = realpathSync(process.execPath)
 
-/** A server that knows the newest revision only, made with the official library. */
+/** A server that knows the newest revision only, built with the official library. */
 const STATELESS_SERVER = (library: string): string => `
 import { McpServer, inputRequired } from ${JSON.stringify(join(library, 'index.mjs'))}
 import { serveStdio } from ${JSON.stringify(join(library, 'stdio.mjs'))}

@@ -12,7 +12,7 @@ const prefixed = (verdict: string): string => `prefix_rule(pattern = ["mkdir"], 
 const policy = (verdict: string): string =>
   `[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = "mkdir"\ndecision = "${verdict}"\npriority = 500\n`
 
-/** How each is told that `mkdir` is denied, or asks. */
+/** How each is configured to deny `mkdir`, or to ask about it. */
 const RULES: Readonly<Partial<Record<Name, (verdict: Verdict, agent: Agent) => Partial<Plan>>>> = {
   'claude-code': (verdict) => inFile('.claude/settings.json', { permissions: { [verdict]: ['Bash(mkdir:*)'] } }),
   codex: (verdict) => inFile('.codex/rules/own.rules', prefixed(verdict === 'deny' ? 'forbidden' : 'prompt')),
@@ -24,7 +24,7 @@ const RULES: Readonly<Partial<Record<Name, (verdict: Verdict, agent: Agent) => P
   qwen: (verdict) => inQwen({ [verdict]: ['Bash(mkdir *)'] }),
 }
 
-/** How each is told that a file may not be read; the others have no such rule. */
+/** How each is configured to deny reads of a file; the others have no such rule. */
 const FILES: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
   'claude-code': inFile('.claude/settings.json', { permissions: { deny: ['Read(./src/kept.txt)'] } }),
   gemini: inFile(

@@ -167,7 +167,7 @@ export const SCENARIOS: readonly Scenario[] = [
       worked,
       {
         ...pushed,
-        // Typed into a shell it is not judged, and held by the sandbox.
+        // What is typed into a shell is not judged; the sandbox confines it.
         happened: (at) =>
           at.model.bodies.join('').includes('write_stdin') ? made(at, '../outside.txt') : made(at, 'denied-ran.txt'),
       },
@@ -237,7 +237,7 @@ export const SCENARIOS: readonly Scenario[] = [
     row: '200 calls at a fifth of a core',
     agents: EVERY,
     plan: () => work({ under: ['sh', '-c', SLOW, 'sh'], limitMs: 900_000, steps: MANY }),
-    findings: [pushed, { what: 'all were made', happened: (at) => heard(at, LAST), guarded: true }],
+    findings: [pushed, { what: 'all were called', happened: (at) => heard(at, LAST), guarded: true }],
     isIdle: true,
   },
 ]

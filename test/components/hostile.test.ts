@@ -36,7 +36,7 @@ interface Row {
   readonly task: string
   /** Of memory, where it is to meet another limit. */
   readonly megabytes?: number
-  /** What it comes to with the wall: a limit, or words. */
+  /** Its result with the wall: a limit, or words. */
   readonly ends: { readonly limit: string } | { readonly value: RegExp } | { readonly error: RegExp }
   /** The same without, smaller where it would not end, and what it then says. */
   readonly control?: { readonly task: string; readonly says: RegExp }
@@ -89,7 +89,7 @@ const PROGRAMS: readonly Row[] = [
     ends: { value: /^found $/ },
     control: { task: 'globals', says: /process/ },
   },
-  { name: 'prototypes of its own', task: 'pollutes', ends: { value: /^x 1$/ } },
+  { name: 'its own prototypes', task: 'pollutes', ends: { value: /^x 1$/ } },
 ]
 
 /** Components in their text form: what a source in JavaScript cannot say. */
@@ -129,7 +129,7 @@ const TEXTS: readonly { readonly name: string; readonly wat: string; readonly en
     ends: { error: /toString|not a function|undefined/ },
   },
   {
-    name: 'an import of WASI below a component of its own',
+    name: 'an import of WASI below its own component',
     wat: '(component (component (import "wasi:cli/environment@0.2.0" (instance))) (import "wasi:cli/environment@0.2.0" (instance)))',
     ends: { error: /it imports wasi:cli\/environment@0\.2\.0/ },
   },

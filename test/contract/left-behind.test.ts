@@ -1,4 +1,4 @@
-/** What a command leaves in its own home is told by sessions and by the gateway, as `cordon run` and hooks tell it. */
+/** What a command leaves in its own home is reported by sessions and the gateway, as by `cordon run` and hooks. */
 
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 afterEach(() => world.close())
 
-it('a session tells the agent', async () => {
+it('a session reports it to the agent', async () => {
   const cordon = await world.open({ manifest: { object }, machine })
   const result = await cordon.openSession().call('bash', { command: 'sh leave.sh' })
   expect(resultText(result)).toEqual(TOLD)

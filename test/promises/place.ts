@@ -92,7 +92,7 @@ export class Place {
         if (served === 'packages') request.headers.host = PACKAGE_HOST
         listener(request, response)
       })
-      // As a parent proxy it answers for whoever was asked for.
+      // As a parent proxy it answers for any requested host.
       this.#server.on('connect', (_, socket) => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n')
         this.#server!.emit('connection', socket)

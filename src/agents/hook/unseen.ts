@@ -144,7 +144,7 @@ export interface Said {
   readonly sent?: string | null
 }
 
-/** Where the calls are made, and the host's setting for commands in skills; null without one. */
+/** Where the calls come from, and the host's setting for commands in skills; null without one. */
 export interface UnseenPlace {
   readonly machine: Machine
   readonly cwd: string

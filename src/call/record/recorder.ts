@@ -201,7 +201,7 @@ export interface CallStart {
   readonly facts?: ShellFacts | null
   readonly decision: Decision
   readonly agent: string
-  /** The call whose program made this one. */
+  /** The call whose program started this one. */
   readonly within?: string
   /** Who answered in advance: the person who `typed` the command, or the `host`. */
   readonly approver?: 'typed' | 'host'

@@ -50,7 +50,7 @@ export async function buildComponent(machine: Machine, backend: Backend, path: s
   const order = { make: 'component', source: readFileSync(path, 'utf8'), typed: !/\.m?js$/.test(path), wit: AGENT_WIT }
   const files = await make(machine, backend, JSON.stringify(order))
   const component = files.find(({ name }) => name === 'agent.wasm')?.bytes
-  if (!component) throw new Fault('bad-component', `no component was made of ${path}`)
+  if (!component) throw new Fault('bad-component', `${path} did not compile to a component`)
   requireOwnImports(component)
   return component
 }
@@ -113,7 +113,7 @@ async function make(machine: Machine, backend: Backend, order: string): Promise<
     })
     if (error === null && limit === null) return files
     const why = limit === null ? (error ?? '') : `its limit of ${limit} was met`
-    throw new Fault('bad-component', `it cannot be made: ${why}${stderr === '' ? '' : `\n${stderr.slice(-1000)}`}`)
+    throw new Fault('bad-component', `it cannot be compiled: ${why}${stderr === '' ? '' : `\n${stderr.slice(-1000)}`}`)
   } finally {
     await interpreter.end()
   }

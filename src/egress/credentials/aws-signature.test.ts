@@ -54,7 +54,7 @@ it('is as AWS publishes it', () => {
   expect(again).toEqual({ authorization: `AWS4-HMAC-SHA256 ${SCOPE}, Signature=${SIGNATURE}` })
 })
 
-describe('is not made', () => {
+describe('is not created', () => {
   const signed = byPlaceholder()
   const rows: readonly (readonly [note: string, request: SignableRequest, problem: RegExp])[] = [
     ['for the signature of another key', example(SIGNATURE), /another key/],

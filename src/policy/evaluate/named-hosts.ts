@@ -187,7 +187,7 @@ export function hostsOfText(policy: Policy, session: SessionFacts, text: TextFac
     unreadable.some((own) => own.every((other) => keyOf(other) !== keyOf(rule)))
   const closed = keysOf(each.filter(isClosed).flatMap(({ held }) => held))
   const hosts = all.filter((rule) => closed.has(keyOf(rule)) || !unsafe(rule))
-  // What one command has for all of it is not held by another.
+  // What one command has everywhere is not limited by another.
   const open = keysOf(each.flatMap((one) => one.hosts.filter((rule) => !one.held.includes(rule))))
   const rules = view.byProgram
     ? unique(each.flatMap(({ held }) => held)).filter((rule) => !open.has(keyOf(rule)) || unsafe(rule))

@@ -59,7 +59,7 @@ const BY_SSH: ReadonlySet<string> = new Set(['git', 'cargo', 'ssh'])
 
 const NONE: CallerHosts = { rules: [], tool: null }
 
-/** Variables by which a program is made to load code, and those that it is harmless to set. */
+/** Variables by which a program loads code, and those that it is harmless to set. */
 const LOADING =
   /^(?:LD_|GCONV_PATH|GLIBC_|LOCPATH|OPENSSL_|KRB5|GSS_|SASL_|P11_|PKCS11|NODE_|PYTHON|PERL|RUBY|GEM_|BUNDLE|JAVA|_JAVA|JDK_|CLASSPATH|BASH|SHELLOPTS|PS4=|ENV=|PHP|LUA|TCL)/
 const HARMLESS =

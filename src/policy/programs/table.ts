@@ -80,7 +80,7 @@ export function programTable(scene: TableScene, path: string): readonly string[]
   return [...lines].filter((line) => !line.includes('\0'))
 }
 
-/** The lines by which the init tells who connects, and knows programs that have hosts of their own. */
+/** The lines by which the init reports who connects, and knows programs that have their own hosts. */
 export function callerLines(held: Pick<HeldHosts, 'programs'> | null, path: string): readonly string[] {
   const names = new Set((held?.programs ?? []).flatMap((name) => knownTool(name)?.programs ?? []))
   const folders = [...new Set([...path.split(':').filter((folder) => folder.startsWith('/')), ...PROGRAM_FOLDERS])]

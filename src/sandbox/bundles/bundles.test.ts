@@ -76,7 +76,7 @@ const rows: readonly Row[] = [
   {
     tool: 'make',
     argv: ['make', '-s'],
-    files: { Makefile: 'all:\n\t@echo made\n' },
+    files: { Makefile: 'all:\n\t@echo ok\n' },
     output: /^made\n$/,
     note: 'a target',
   },

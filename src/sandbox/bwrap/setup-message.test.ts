@@ -74,7 +74,7 @@ describe('compileOrders', () => {
     expect([...of(orders({ network: 'listener' }), 'n')[0]!.payload]).toEqual([0x38, 0x0c])
   })
 
-  test('servers that may be reached, each once, and never the way out', () => {
+  test('servers that may be reached, each once, and never the proxy', () => {
     expect([...of(orders({ servers: [8080, 3000, 8080] }), 'd')[0]!.payload]).toEqual([0xb8, 0x0b, 0x90, 0x1f])
     expect(of(orders(), 'd')).toEqual([])
     expect(() => orders({ servers: [3128], network: 'listener' })).toThrow(/the proxy uses/)

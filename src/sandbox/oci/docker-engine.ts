@@ -143,7 +143,7 @@ function rootImage(docker: string, env: Record<string, string>, stage: Stage, la
   })
   const made = spawnSync(docker, ['import', '-', tag], { env, input: packed.stdout, timeout: ANSWER_MS })
   if (packed.status !== 0 || made.status !== 0)
-    throw new Fault('engine-failed', `docker takes no image: ${made.stderr}`)
+    throw new Fault('engine-failed', `docker accepts no image: ${made.stderr}`)
   return tag
 }
 

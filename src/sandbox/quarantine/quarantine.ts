@@ -117,7 +117,7 @@ function undone(what: string, error: unknown): QuarantineFinding {
   return { path: '', action: 'failed', message, kept: null }
 }
 
-/** Settling takes milliseconds; if a command made it take longer than this, it stops. */
+/** Settling takes milliseconds; if a command delays it longer than this, it stops. */
 const MOST_MS = 30_000
 
 /** A folder in a folder in a folder: each is found once the one above it is open. */
@@ -291,7 +291,7 @@ class Settling {
       this.#attempt(path, 'hidden', () => {
         if (!keepSecret(stateDir, path, this.#tree.roots)) return null
         const message =
-          `${path} is hidden as a secret because ${link} led to it, and that link was removed while the command ran: it stays ` +
+          `${path} is hidden as a secret because ${link} pointed to it, and that link was removed while the command ran: it stays ` +
           `hidden. To show it to commands, name it in a read grant, or remove its line from ${keptSecretsFile(stateDir)}.`
         return { kept: null, message }
       })
@@ -331,7 +331,7 @@ class Settling {
     keys: { readonly reverted: readonly string[]; readonly restored: readonly string[] },
   ): void {
     const what = [
-      ...(keys.reverted.length > 0 ? [`took back ${keys.reverted.join(', ')}`] : []),
+      ...(keys.reverted.length > 0 ? [`reverted ${keys.reverted.join(', ')}`] : []),
       ...(keys.restored.length > 0 ? [`restored ${keys.restored.join(', ')}`] : []),
     ].join(' and ')
     this.#attempt(file, 'reverted', () => {

@@ -45,7 +45,7 @@ function sample(piece: Piece, random: Random): string {
 
 describe('every rule of the table', () => {
   it.each(INJECTION_RULES.map((rule) => [rule.rule, rule] as const))(
-    '%s holds its hints wherever it matches',
+    '%s contains its hints wherever it matches',
     (_, rule) => {
       const random = randomFrom(7)
       const pattern = parsePattern(rule.pattern.source)
@@ -94,9 +94,9 @@ describe('what a pattern requires', () => {
   it.each([
     ['a word', '(?<![^ ])(?:ignore)(?![^ ])', [word([' ignore '])]],
     ['a stem', '(?<![^ ])(?:agents?)(?![^ ])', [word([' agent'])]],
-    ['what may be missing is none', 'ab(?:cd)?', [word(['ab'])]],
+    ['optional text is not a hint', 'ab(?:cd)?', [word(['ab'])]],
     ['one of several', '(?:ab|cd)efg', [word(['efg'], ['ab', 'cd'])]],
-    ['ways of their own', '(?<![^ ])(?:ab cd|ef)(?![^ ])', [word([' ab cd ']), word([' ef '])]],
+    ['alternatives', '(?<![^ ])(?:ab cd|ef)(?![^ ])', [word([' ab cd ']), word([' ef '])]],
     ['nothing, where a branch has nothing', '(?:ab|[xy])ef', [word(['ef'])]],
     ['the first of several rounds', '(?<![^ ])(?:(?:ab ){1,3}cd)(?![^ ])', [word([' ab '], [' cd '])]],
     ['letters between signs, as words', '\\[\\/inst\\]', [word([' inst '])]],

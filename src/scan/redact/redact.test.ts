@@ -191,7 +191,7 @@ describe('key blocks', () => {
     ['\nmake\ndeploy\n'],
     [' rm -rf src '],
     ['\\nrm\\n-rf\\nsrc\\n'],
-  ])('shows what is no key between BEGIN and END: %j', (between) => {
+  ])('shows what is not a key between BEGIN and END: %j', (between) => {
     const text = `echo "-----BEGIN RSA PRIVATE KEY-----${between}-----END RSA PRIVATE KEY-----"`
     expect(redactor.redact(text)).toBe(text)
   })
@@ -271,7 +271,7 @@ describe('text that is not ASCII', () => {
   )
   const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
 
-  it('is masked at the same places whatever stands before it', () => {
+  it('is masked at the same places whatever precedes it', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('é', '✓', '😀', '\ud83d', '\udc00') }), text, (before, rest) => {
         const plain = '.'.repeat(before.length)

@@ -1,4 +1,4 @@
-/** Holds a directory open without following links, so that its path cannot be swapped. */
+/** Keeps a directory open without following links, so that its path cannot be swapped. */
 
 import {
   closeSync,
@@ -63,7 +63,7 @@ export function holdDirectory(path: string, options: HoldOptions = {}): HeldDire
   }
 }
 
-/** Opens a directory below a held one. */
+/** Opens a directory below an open one. */
 export function holdChild(parent: HeldDirectory, name: string): HeldDirectory {
   const path = posix.join(parent.path, name)
   if (!heldByKernel) return holdByComparison(path, {})

@@ -106,7 +106,7 @@ export function timeoutOf(seconds: number | undefined, context: ToolContext): nu
 }
 
 export function madeLines(files: readonly MadeFile[]): string[] {
-  return files.map(({ name, path, bytes }) => `made ${name} (${bytes} bytes): ${path}`)
+  return files.map(({ name, path, bytes }) => `created ${name} (${bytes} bytes): ${path}`)
 }
 
 export function shownProgram(stdout: string, stderr: string, notes: readonly string[]): string {

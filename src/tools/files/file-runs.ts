@@ -180,7 +180,7 @@ export async function mkdir(input: MkdirInput, context: ToolContext): Promise<To
   const directory = context.checked(input.path)
   const made = context.files.makeDirectory(directory)
   return {
-    text: made.length > 0 ? `Made ${input.path}.` : `${input.path} is already there.`,
+    text: made.length > 0 ? `Created ${input.path}.` : `${input.path} is already there.`,
     data: { path: directory, made },
     files: { read: [], written: made },
   }

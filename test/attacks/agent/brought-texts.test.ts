@@ -68,7 +68,7 @@ describe('a text that something may call is a link to a secret', () => {
     expect(await says(host)).toBe('goes on')
   })
 
-  it('stops calls beside it, where the host comes to it later', async () => {
+  it('stops parallel calls that the host runs before it', async () => {
     link('src/.claude/skills/a/SKILL.md')
     expect(await says('claude-code')).toBe('goes on')
     expect(await effect(claude('Read', { file_path: '$P/src/a.ts' }))).toBe('deny')
@@ -217,7 +217,7 @@ describe('what a typed command of the project put into the text', () => {
     ['cannot be understood', () => put(RUN, 'prompt = "!{cat .env}')],
     ['is too large', () => put(RUN, `prompt = "!{cat .env}" # ${'x'.repeat(1024 * 1024)}`)],
     ['contains more', () => put(`.gemini/commands/${'a/'.repeat(13)}run.toml`, 'prompt = "!{cat .env}"')],
-  ])('is held where it %s', async (why, prepare) => {
+  ])('is stopped if it %s', async (why, prepare) => {
     prepare()
     expect(await says('gemini')).toContain(why)
   })

@@ -1,4 +1,4 @@
-/** What a command plants for others to run is refused at the moment, as root and as a user; without the broker it stands. */
+/** What a command plants for others to run is refused when it is written, as root and as a user; without the broker it stays. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
@@ -22,12 +22,12 @@ function furnish(place: Place, uid: number): string {
   return `export TOP=$PWD; ${scripts.join('\n')}\n`
 }
 
-/** The rows whose plant stands. */
+/** The rows whose plant stays. */
 function look(place: Place): string[] {
   return plants.filter((plant, index) => isPlanted(plant, join(place.project, `row${index}`))).map(({ name }) => name)
 }
 
-/** What stands while all of them run in one sandbox, and when Cordon was killed in the middle of it. */
+/** The plants that stay while all of them run in one sandbox, and after Cordon is killed meanwhile. */
 async function standing(
   place: Place,
   options: { readonly held: boolean; readonly uid?: number },
@@ -61,7 +61,7 @@ function isPlanted({ planted, text, repository, workingTree }: Plant, folder: st
 
 const everything = plants.map(({ name }) => name)
 
-it('control: without the broker each of them stands', async () => {
+it('control: without the broker each plant stays', async () => {
   const place = makePlace()
   const found = await standing(place, { held: false })
   place.remove()
@@ -75,7 +75,7 @@ eachUser(describe)('as $name', ({ uid }) => {
   })
   afterEach(() => place.remove())
 
-  it('holds all of them, while it runs and when Cordon is killed', async () => {
+  it('stops all of them, while it runs and when Cordon is killed', async () => {
     expect(await standing(place, { held: true, uid })).toEqual({ meanwhile: [], killed: [] })
   })
 
@@ -84,7 +84,7 @@ eachUser(describe)('as $name', ({ uid }) => {
     const settings = { ...spawnAs(uid), env: { PATH: process.env.PATH ?? '', ...COMPILED } }
     const ran = spawnSync(process.execPath, words, { encoding: 'utf8', ...settings })
     expect(look(place), ran.stdout.slice(0, 4000) + ran.stderr).toEqual([])
-    // Each is told where it was, and no look through the project failed.
+    // Each is reported with its place, and no scan of the project failed.
     const { findings } = JSON.parse(ran.stdout) as { readonly findings: readonly QuarantineFinding[] }
     const told = (index: number, { planted = '.' }: Plant) =>
       [`row${index}/`, join(`row${index}`, planted)].some((path) =>

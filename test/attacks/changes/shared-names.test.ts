@@ -14,7 +14,7 @@ const KINDS = [
   { kind: 'outside', note: 'another project, a store of packages' },
   { kind: 'protected', note: 'a name that programs take settings from' },
   { kind: 'masked', note: 'a secret' },
-  { kind: 'inside', note: 'a plain name of the project, made by an earlier call' },
+  { kind: 'inside', note: 'a plain name of the project, created by an earlier call' },
   { kind: 'cache', note: 'a file of a cache that the command may write, with a name outside' },
 ] as const
 type Kind = (typeof KINDS)[number]['kind']
@@ -126,7 +126,7 @@ eachUser(describe)('as $name', ({ uid }) => {
     expect(kept.map((kind) => look(kind, 'held'))).toEqual(before.slice(0, kept.length))
   })
 
-  it('names that the command itself made stay names of one file', () => {
+  it('names that the command itself linked stay names of one file', () => {
     furnish('own', ['inside'], false)
     const before = look('inside', 'own')
     const script = `cd ${top('inside', 'own')}; for way in *; do ln $way/g $way/f; done; exec "${program}" change .`
@@ -144,7 +144,7 @@ eachUser(describe)('as $name', ({ uid }) => {
     ['control: without the broker', false],
     ['with it', true],
   ] as const)('a protected file that comes while the command runs, by any way: %s', async (_name, held) => {
-    // What stands for a name stands for all below it; no read-only mount is over what was not there.
+    // What replaces a name replaces all below it; nothing read-only is mounted where nothing existed.
     const [top, go] = [join(place.project, '.envrc'), join(place.project, `go-${held}`)]
     const wait = `echo begun; until [ -e ${go} ]; do sleep 0.02; done; exec "${program}" change ${top}`
     const { ended } = await startInside(place, ['/bin/sh', '-c', wait], 'begun', { uid, held })

@@ -26,7 +26,7 @@ const written = (folder: string, path: string): Step[] => [
   ['write', join(folder, path)],
 ]
 
-/** Every beginning of a protected path as a link, in the ways in which a link comes to a name. */
+/** Every beginning of a protected path as a link, in each way to create one. */
 function linkRows(path: string): Row[] {
   const names = path.split('/')
   return names.slice(1).flatMap((_, at): Row[] => {
@@ -39,7 +39,7 @@ function linkRows(path: string): Row[] {
     })
     const moved = `${'../'.repeat(at)}x`
     return [
-      row('made', ['symlink', target, begin]),
+      row('created', ['symlink', target, begin]),
       row('renamed', ['symlink', moved, 'l'], ['rename', 'l', begin]),
       row('by a second name', ['symlink', moved, 'l'], ['link', 'l', begin]),
       row('exchanged', ['symlink', moved, 'l'], ['mkdir', begin], ['exchange', 'l', begin]),
@@ -47,7 +47,7 @@ function linkRows(path: string): Row[] {
   })
 }
 
-/** A protected path that is free where it is made, in a package, and then moved. */
+/** A protected path that may be created inside a package, and is then moved. */
 function packageRows(path: string): Row[] {
   const [first, ...rest] = path.split('/')
   return packageFolders.flatMap((folder): Row[] => {

@@ -78,7 +78,7 @@ describe('a repository beside the project', async () => {
   test.each([
     ['grep -r hunter2 ../other', 'hunter2', 'a secret in it'],
     ['grep -r hunter2 ../logged', 'hunter2', 'a login in the address of its remote'],
-    ['cat ../logged/a.ts', 'logged', 'anything of a repository that holds one'],
+    ['cat ../logged/a.ts', 'logged', 'anything of a repository that contains one'],
     ['cd ../other && grep -r hunter2 .', 'hunter2', 'the same from inside'],
     ['cat ../other/.env', 'hunter2', 'a secret by its name'],
     ['cat plain.txt', 'hunter2', 'a secret by a link of the project'],

@@ -127,7 +127,7 @@ describe('forms', () => {
       inside.send(
         `POST / HTTP/1.1\r\nHost: ${HOST}\r\nAuthorization: Bearer ${broker.environment.KEY}\r\nContent-Type: ${type}\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
       )
-    // On a connection that stands already, bytes leave at once.
+    // On an existing connection, bytes leave at once.
     post('first=1')
     const first = await inside.receive((text) => text.includes('reached the host') || text.includes('403'))
     if (first.includes('403')) return { answer: first, seen }
@@ -364,7 +364,7 @@ describe('a host that is granted for some methods', () => {
   })
 })
 
-it('bodies that wait to be signed are held up to a limit for all of them, and given back', async () => {
+it('bodies that wait to be signed share one limit, and are released', async () => {
   world = createWorld()
   const { Readable } = await import('node:stream')
   const bodies = createBodyHold()

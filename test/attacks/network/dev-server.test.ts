@@ -78,7 +78,7 @@ class Inside {
     for (const wake of this.#waiting) wake()
   }
 
-  /** Waits until something was told that holds this text; its whole text. */
+  /** Waits for a report that contains this text, and returns all of it. */
   async hears(wanted: string): Promise<string> {
     for (;;) {
       const found = this.told.find((told) => (told.kind === 'ended' ? 'ended' : told.text).includes(wanted))
@@ -211,7 +211,7 @@ serve(${port}); print('after', reaches(${port})); time.sleep(600)`
     }
   })
 
-  it('is no way from one sandbox into another', async () => {
+  it('does not open one sandbox to another', async () => {
     const [port] = await freePorts(1)
     const server = inside(user, `serve(${port}); time.sleep(600)`, [port!])
     await server.hears('serving')
@@ -219,7 +219,7 @@ serve(${port}); print('after', reaches(${port})); time.sleep(600)`
     expect(await other.hears('reached')).toBe('reached False False')
   })
 
-  it('hands the command no channel: it holds no socket and cannot open those of its init', async () => {
+  it('gives the command no channel: no socket, and none of its init', async () => {
     const [port] = await freePorts(1)
     const script = `
 import ctypes
@@ -269,7 +269,7 @@ print('full'); time.sleep(600)`
     expect((await command.end()).exitCode).toBe(137)
   })
 
-  it('of a thread that has descriptors of its own is found, and the other of the same number is not touched', async () => {
+  it('of a thread that has its own descriptors is found, and the other of the same number is not touched', async () => {
     const [port, other] = await freePorts(2)
     const script = `
 import ctypes

@@ -26,7 +26,7 @@ describe('a call that its server never answers', () => {
 })
 
 describe('a server that starts and does not answer', () => {
-  it('is left out of the lists of the others, and told of when it does', async () => {
+  it('is missing from the lists of the others, and reported when it does', async () => {
     const servers = two()
     const { bad } = servers
     const held: (() => void)[] = []
@@ -74,7 +74,7 @@ describe('a server that never answers when it is asked what it offers', () => {
     await expect(at.call('bad__echo', { text: '' })).rejects.toThrow('did not list')
   })
 
-  it('holds up no call of the others while it is waited for', async () => {
+  it('delays no other server’s calls', async () => {
     const at = await open(false, { listMs: 3_600_000 })
     const listed = at.list().then(() => 'listed')
     for (let time = 0; time < 20; time++) expect((await at.call('good__echo', { text: 'hi' })).text).toBe('hi')

@@ -21,7 +21,7 @@ export interface LayoutReport {
   readonly verdicts: Readonly<Record<string, string>>
   /** A line for every other way out that was tried. */
   readonly escapes: readonly string[]
-  /** The proxy of a command that was ended while it held a connection, before and after. */
+  /** The proxy of a command that was ended with an open connection, before and after. */
   readonly held: ProxyStats
   readonly afterwards: ProxyStats
   /** Connections that proxyPorts still had when their commands were over. */

@@ -83,7 +83,7 @@ describe('attacks', () => {
     ['an unknown program', 'git fetch; sometool', ['git fetch -> github.com', 'sometool -> nothing']],
     ['a shell around it', 'bash -c "git fetch; ./x"', ['bash -c "git fetch; ./x" -> nothing']],
     ['in the background', 'bash x.sh & git fetch', ['bash x.sh & git fetch -> nothing']],
-    ['tests with hosts of their own', 'npm test; bash x.sh', ['npm test -> test.example.org', 'bash x.sh -> nothing']],
+    ['tests with their own hosts', 'npm test; bash x.sh', ['npm test -> test.example.org', 'bash x.sh -> nothing']],
     ['a loop', 'while true; do git fetch; ./x; done', ['while true; do git fetch; ./x; done -> nothing']],
   ])('%s', (_, text, expected) => expect(runs(text)).toEqual(expected))
 
@@ -163,7 +163,7 @@ describe('controls', () => {
       ['npm ci -> packages.example.org', 'npm test -> test.example.org'],
     ],
     [
-      'a directory told on',
+      'a directory passed on',
       'cd sub && npm ci && npm test',
       ['cd sub -> nothing', 'npm ci -> packages.example.org', 'npm test -> test.example.org'],
     ],

@@ -232,7 +232,7 @@ it('an exported report is data to the page’s own origin', async () => {
 describe('answers', () => {
   const answer = (to: PageWorld, body: object) => new PageClient(to.server.link).answer(body)
 
-  it('the first stands, and the second tab is told which', async () => {
+  it('the first counts, and the second tab shows which', async () => {
     const id = ask(world, 'rm -rf build')
     expect((await answer(world, { ask: id, kind: 'deny' })).status).toBe(200)
     const second = await answer(world, { ask: id, kind: 'once' })
@@ -270,7 +270,7 @@ describe('answers', () => {
     await answer(world, { ask: openAsks(machine, Date.now()).at(-1)!.id, kind: 'deny' })
   })
 
-  it('what was not offered is none, and what outlives the question needs the code', async () => {
+  it('what was not offered does not count, and a lasting answer needs the code', async () => {
     const id = ask(world, 'curl evil.example')
     for (const kind of ['always', 'session', 'time', 'deny-always', '__proto__', 'allow', ''])
       expect([kind, (await answer(world, { ask: id, kind, choice: 0, seconds: 60 })).status]).toEqual([kind, 400])
@@ -310,24 +310,24 @@ describe('the code of the terminal', () => {
     const wrong = () => String((Number(code()) + 1) % 1_000_000).padStart(6, '0')
     const rounds = (count: number) => {
       for (let round = 0; round < count; round++) {
-        consent.take('deed', null)
-        for (let tries = 0; tries < 3; tries++) consent.take('deed', wrong())
+        consent.take('action', null)
+        for (let tries = 0; tries < 3; tries++) consent.take('action', wrong())
       }
     }
     // The control: after two rounds of wrong ones the right one still counts, and the count begins anew.
     rounds(2)
-    consent.take('deed', null)
-    expect(consent.take('deed', code())).toBeNull()
+    consent.take('action', null)
+    expect(consent.take('action', code())).toBeNull()
     rounds(3)
-    expect(consent.take('deed', null)).toContain('no more are taken')
-    expect(consent.take('deed', code())).toContain('no more are taken')
-    expect(consent.take('another deed', null)).toContain('no more are taken')
+    expect(consent.take('action', null)).toContain('no more are taken')
+    expect(consent.take('action', code())).toContain('no more are taken')
+    expect(consent.take('another action', null)).toContain('no more are taken')
     expect(shown).toHaveLength(6)
   })
 })
 
 describe('a stolen link', () => {
-  it('answers its one question once, by a press and never by a look, and is signed where it was sent', async () => {
+  it('answers its one question once, by a press and never by a visit, and is signed where it was sent', async () => {
     const got: { body: string; headers: IncomingHttpHeaders }[] = []
     const hook = createServer((incoming, response) => {
       let body = ''
@@ -387,14 +387,14 @@ describe('a stolen link', () => {
   })
 })
 
-/** Bytes outside of the heap that something still holds. */
+/** Bytes outside of the heap that are still referenced. */
 function heldMemory(): number {
   setFlagsFromString('--expose-gc')
   ;(runInNewContext('gc') as () => void)()
   return process.memoryUsage().external
 }
 
-it('a reader who does not read holds up nobody, and takes no memory', async () => {
+it('a reader that does not read delays nobody, and takes no memory', async () => {
   writeRecord(world, 'flood', 100_000, (at) => ({ subject: `echo ${at} ${'x'.repeat(120)}` }))
   const slow = connect(world.server.port, '127.0.0.1')
   slow.pause()
@@ -499,7 +499,7 @@ describe('texts that an agent chooses', () => {
       // What undo does not keep is not found, and an address has an end.
       expect(errors.filter((error) => !/status of (404|431)/.test(error))).toEqual([])
       errors.length = 0
-      // The report is a file of its own, with scripts in it and no server that could refuse some.
+      // The report is a separate file with scripts, and no server could refuse some.
       const report = join(hostile.sessions.root, 'report.html')
       writeFileSync(report, openAuditTrail(hostile.sessions.machine).report({}, new Date(), 'page'))
       await page.goto(`file://${report}`)

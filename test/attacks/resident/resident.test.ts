@@ -84,7 +84,7 @@ eachUser(describe)('the resident of $name', (user) => {
     expect(world.hook(open, 'mkdir x', { under, ...off }).decision).toBe('deny')
   })
 
-  it('answers and runs as a process of its own does', async () => {
+  it('answers and runs as a separate process does', async () => {
     await world.ready(open)
     expect((await inTime(() => world.hook(closed, 'echo secret'))).decision).toBe('deny')
     expect(world.hook(closed, 'echo secret', off).decision).toBe('deny')
@@ -189,7 +189,7 @@ eachUser(describe)('the resident of $name', (user) => {
     await until('it is gone', () => !existsSync(join(env.XDG_RUNTIME_DIR, 'cordon')))
   })
 
-  it('holds what changed between the decision and the run', async () => {
+  it('enforces what changed between the decision and the run', async () => {
     const [project, other] = [world.project('changing', OPEN), world.project('loose', OPEN)]
     const outside = world.folder('outside')
     const state = join(world.home, '.local/state/cordon')
@@ -324,7 +324,7 @@ eachUser(describe)('the resident of $name', (user) => {
     ['no client', ['/nowhere/cordon-client-x64', '/nowhere/node', '/nowhere/cordon.cjs'], false],
     ['no Node', ['client', '/nowhere/node', '/nowhere/cordon.cjs'], false],
     ['a crash after a whole answer', ['client', 'printf {}; kill -9 $$'], false],
-    ['an exit code of its own after an answer', ['client', 'printf {}; exit 3'], false],
+    ['its own exit code after an answer', ['client', 'printf {}; exit 3'], false],
     ['a good end, the control', ['client', 'printf {}'], true],
   ] as const)('its command lines give an answer only from one that ended well: %s', (_, [client, ...words], good) => {
     const program = words.length === 1 ? [join(world.base, 'ends'), 'x'] : words
@@ -456,7 +456,7 @@ eachUser(describe)('the resident of $name', (user) => {
     expect(world.coldStarts()).toBe(before + 1)
   })
 
-  it('gives a command all that a process of its own would have', async () => {
+  it('gives a command all that a separate process would have', async () => {
     const plain = world.folder('compared')
     copyFileSync(join(import.meta.dirname, 'surroundings.sh'), join(plain, 'surroundings.sh'))
     const seen = (more = {}) =>

@@ -31,7 +31,7 @@ const rows: readonly { note: string; argv: readonly string[]; secrets: readonly 
   },
 ]
 
-/** Calls of an agent by its hook and by MCP; `{}` stands for a secret of its own each time. Most of them ask. */
+/** Calls of an agent by its hook and by MCP; `{}` is a different secret each time. Most of them ask. */
 const CALLS: readonly (readonly [tool: string, input: object])[] = [
   ['bash', { command: 'git push https://u:{}@h.example/x; echo token={}', description: 'uses password={}' }],
   ['bash', { command: 'echo $(( token={}' }],
@@ -110,7 +110,7 @@ beforeAll(() => {
 })
 afterAll(() => project?.remove())
 
-/** Every file of the state directory that holds a text. */
+/** Every file of the state directory that contains a text. */
 function holding(text: string): string[] {
   const state = join(project.home, '.local/state/cordon')
   const files = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -1,4 +1,4 @@
-/** cordon-init against orders that are damaged: it refuses or obeys, and never crashes. */
+/** cordon-init against damaged setup messages: it refuses or obeys, and never crashes. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ afterAll(() => rmSync(project, { recursive: true, force: true }))
 
 interface Answer {
   readonly code: number | null
-  /** It ended before its orders were written: Node then drops what it said. */
+  /** It ended before its setup message was written: Node then drops what it said. */
   readonly unheard: boolean
   readonly messages: readonly InitMessage[]
 }
@@ -53,7 +53,7 @@ function give(orders: Buffer, groups: readonly string[] = [], starts = false): P
       unheard = true
     })
     .on('data', (chunk) => chunks.push(chunk))
-  // An end, so that orders that promise more than they hold do not wait for it. A command starts only while its parent is there.
+  // An end, so that a message that promises more than it contains is not waited for. A command starts only while its parent exists.
   if (starts) {
     control.once('data', () => control.end())
     control.write(orders)
@@ -73,7 +73,7 @@ function give(orders: Buffer, groups: readonly string[] = [], starts = false): P
 
 const refusal = { kind: 'failed', step: NUMBERS.step.ORDERS }
 
-/** The orders with some records taken out, the length made right again. */
+/** The setup message without some records, with its length corrected. */
 function without(types: string): Buffer {
   const { orders } = compiled
   const kept: Buffer[] = []
@@ -146,7 +146,7 @@ test.each([
   { name: 'servers without a channel', make: () => before(record('d', '\xb8\x0b')) },
   { name: 'a server without a port', make: () => before(record('d', '\0\0')) },
   { name: 'half a port', make: () => before(record('d', 'abc')) },
-  { name: 'more servers than it holds', make: () => before(record('d', 'ab'.repeat(65))) },
+  { name: 'more servers than it accepts', make: () => before(record('d', 'ab'.repeat(65))) },
   {
     name: 'bytes after the end',
     make: () => framed(Buffer.concat([compiled.orders.subarray(12), record('a', 'x\0')])),
@@ -154,11 +154,11 @@ test.each([
 ])('refused: $name', async ({ make }) => {
   const { code, messages } = await give(make())
   expect(code).toBe(125)
-  // Where there was nothing to read, the parent is gone, and no one is told.
+  // If there was nothing to read, the parent has ended, and nobody hears of it.
   if (messages.length > 0) expect(messages[0]).toMatchObject(refusal)
 })
 
-test('whole orders are obeyed until the control channel closes', async () => {
+test('a whole setup message is obeyed until the control channel closes', async () => {
   const { messages } = await give(compiled.orders, [], true)
   expect(messages[0]).toMatchObject({ kind: 'ready' })
 })
@@ -168,10 +168,10 @@ function filterPlaces(): readonly [from: number, to: number] {
   const { orders } = compiled
   for (let at = 12; at < orders.length; at += 5 + orders.readUInt32LE(at + 1))
     if (orders[at] === 's'.charCodeAt(0)) return [at + 5, at + 5 + orders.readUInt32LE(at + 1)]
-  throw new Error('the orders have no filter')
+  throw new Error('the setup message has no filter')
 }
 
-test('damaged orders never crash the init', async () => {
+test('damaged setup messages never crash the init', async () => {
   // A fixed sequence: a failure can be run again.
   let seed = 12345
   const random = (below: number) => {

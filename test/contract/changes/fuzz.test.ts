@@ -6,7 +6,7 @@ import { eachUser } from '../../users.ts'
 import { fuzzOnce, stormOnce } from './fuzz.ts'
 import { compile, makePlace, type Place, runInside } from './sandbox.ts'
 
-/** Each pair is renamed and linked in turn, and the error is told: what the fuzzer found first, and its neighbours. */
+/** Each pair is renamed and linked in turn, and the error is reported: what the fuzzer found first, and its neighbours. */
 const PAIRS = `
 import errno, os
 os.mkdir('dir'); os.symlink('dir', 'to-dir'); open('file', 'w').close(); open('there', 'w').close()
@@ -55,7 +55,7 @@ eachUser(describe)('as $name', ({ uid }) => {
     expect(said[1]!.length).toBeGreaterThan(150)
   })
 
-  it('holds protected names in a storm of threads', () => {
+  it('protects names in a storm of threads', () => {
     expect(stormOnce(place, program, 7, 4000, uid)).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-/** One round of random system calls: plain and held, compared; or a storm of threads that try to plant protected names. */
+/** One round of random system calls: without and with the broker, compared; or a storm of threads that try to plant protected names. */
 
 import { mkdirSync } from 'node:fs'
 import { giveTo, removeTree } from '../../users.ts'

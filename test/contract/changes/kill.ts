@@ -58,7 +58,7 @@ function hasBegun(folder: string): boolean {
   return (statSync(join(folder, 'journal'), { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** The tree, or something else each time while it still changes under the look. */
+/** The tree, or something else each time while it still changes during the scan. */
 function lookNow(place: Place): string {
   try {
     return lookAtTree(place.project, 'times').join('\n')

@@ -93,7 +93,7 @@ export interface InsideOptions {
   readonly uid?: number
   readonly readOnly?: readonly string[]
   readonly reads?: readonly string[]
-  /** Writable places outside the roots, in which nothing is held. */
+  /** Writable places outside the roots, where the broker does not mediate. */
   readonly caches?: readonly string[]
   readonly masks?: readonly string[]
   readonly root?: string
@@ -117,7 +117,7 @@ function started(place: Place, argv: readonly string[], options: InsideOptions) 
   }
 }
 
-/** Runs a command in the place, held or plain, as root or as a user. */
+/** Runs a command in the place, with the broker or without, as root or as a user. */
 export function runInside(
   place: Place,
   argv: readonly string[],
@@ -162,7 +162,7 @@ export async function startInside(
     ended: closed.then(() => out),
     kill: () => {
       child.kill('SIGKILL')
-      // Everything inside holds the pipe.
+      // Every process inside has the pipe open.
       return closed
     },
   }

@@ -89,7 +89,7 @@ describe('variables that lead to a granted socket', () => {
     ['DOCKER_HOST', (path: string) => `unix://${path}`],
     ['CONTAINER_HOST', (path: string) => `unix://${path}`],
     ['PGHOST', (path: string) => path.replace(/\/[^/]+$/, '')],
-  ])('%s is there, and one that leads elsewhere is not', async (name, value) => {
+  ])('%s is there, and one that points elsewhere is not', async (name, value) => {
     const [path, other] = [await serve('named.sock'), join(folder, 'else', 'other.sock')]
     const look = async (at: string) => {
       const machine = { ...session.machine, env: { ...session.machine.env, [name]: value(at) } }
@@ -167,7 +167,7 @@ E`,
       [`unix:${path}`],
     )
     expect(text).toContain('granted.sock got 5')
-    // No one holds the other end: it was not taken along.
+    // Nobody has the other end: it was not passed on.
     expect(text).toContain("pipe ends b''")
     expect(text).toContain('refused')
     expect(text).not.toContain('abstract got')

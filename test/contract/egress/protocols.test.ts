@@ -206,7 +206,7 @@ describe('raw ports', () => {
     expect(world.events.at(-1)?.code).toBe('not-http')
   })
 
-  it('holds HTTP to its host there too', async () => {
+  it('limits HTTP to its host there too', async () => {
     world = createWorld()
     await world.serve(8080, echo())
     const { port } = await world.open({ allowed: hosts('api.example.org:8080') })
@@ -355,7 +355,7 @@ describe('rules', () => {
     expect(world.events.at(-1)?.code).toBe('ask-refused')
   })
 
-  it('holds methods and paths', async () => {
+  it('enforces methods and paths', async () => {
     world = createWorld()
     await world.serveHttps((_, response) => response.end('reached'))
     const { port } = await world.open({

@@ -51,7 +51,7 @@ it('another name does not pass through it', async () => {
   expect(text).toContain('name-mismatch')
 })
 
-it('a narrowed entry is read all the same: methods cannot be held unread', async () => {
+it('a narrowed entry is read all the same: methods cannot be enforced unread', async () => {
   const text = await inside(issuer, { host: HOST, tls: 'pass', methods: ['GET'] })
   expect(text).not.toContain('Test internet')
 })

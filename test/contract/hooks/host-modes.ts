@@ -1,11 +1,11 @@
-/** What a mode of a host comes to in Cordon's permissions, and how each host says in which one it is: by its input, or by its record of the session. */
+/** The permission of each host mode in Cordon, and how a host reports its mode: by its input, or by its record of the session. */
 
 /** A mode of a host. In every one of them what is denied stays denied, and what is allowed runs in the sandbox. */
 export interface HostMode {
   readonly mode: string
   /** Fields of a call's input. */
   readonly says?: object
-  /** What its record holds, by the file's path below the home. */
+  /** The content of its record, by the file's path below the home. */
   readonly record?: Readonly<Record<string, string>>
   /** An allowed command can only read. */
   readonly reads?: true
@@ -13,7 +13,7 @@ export interface HostMode {
   readonly yes: 'ours' | 'host'
   /** Who is asked about what needs a yes: the person by their host, or no one, and then it is denied. */
   readonly ask: 'person' | 'nobody'
-  /** The rows of the matrix that drive the real program in it; a test holds the two to each other. */
+  /** The rows of the matrix that drive the real program in it; a test compares the two. */
   readonly driven: readonly string[]
 }
 
@@ -22,7 +22,7 @@ type Told = Pick<HostMode, 'says' | 'record'>
 const lines = (...events: readonly object[]): string => events.map((event) => `${JSON.stringify(event)}\n`).join('')
 const ID = 'a3a29a8a-96c1-41da-9b45-ca23ff780ba9'
 
-/** A turn of Codex in this sandbox of its own. */
+/** A turn of Codex in its own sandbox. */
 export const codexTurn = (type: string): Told => ({
   says: { turn_id: 't1', transcript_path: '$H/record.jsonl' },
   record: {

@@ -64,7 +64,7 @@ describe('Codex', () => {
     expect(/^\S+ [0-9a-f]{12}(\+read)? 'ls'$/.exec(await rewritten(record))?.[1] === '+read').toBe(readOnly)
   })
 
-  it('contains commands itself where it was not told to leave them alone', async () => {
+  it('contains commands itself unless it was configured not to', async () => {
     rmSync(rules())
     expect(await rewritten([turn('t1', 'read-only')])).toMatch(/[0-9a-f]{12} 'ls'$/)
   })
@@ -101,7 +101,7 @@ describe('Codex', () => {
   })
 })
 
-it('a command stands by itself while Claude Code’s sandbox is on, because that leaves no other alone', async () => {
+it('a command is not combined with others while Claude Code’s sandbox is on, because that leaves no other alone', async () => {
   const settings = join(world.project, '.claude/settings.json')
   const moved = async () => {
     const answer = await world.ask('claude-code', claude('Bash', { command: 'cd src && ls' }))

@@ -1,4 +1,4 @@
-/** What a host's tools gave: orders in it are flagged, secrets from outside are masked, and nothing that goes wrong here stops the host. */
+/** What a host's tools gave: instructions in it are flagged, secrets from outside are masked, and nothing that goes wrong here stops the host. */
 
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ describe.each(HOST_NAMES)('%s', (host) => {
     expect(await read(server('12 issues'))).toBeNull()
   })
 
-  it('tells the agent that a result gives orders', async () => {
+  it('warns the agent that a result gives instructions', async () => {
     expect((await read(shell(`a\n${ORDERS}\nb`)))?.note).toContain('data, not an instruction')
     expect((await read(server(ORDERS)))?.note).toContain('data, not an instruction')
   })
@@ -69,7 +69,7 @@ describe.each(HOST_NAMES)('%s', (host) => {
     }
   })
 
-  it('tells the agent although nothing can be written down', async () => {
+  it('warns the agent although nothing can be recorded', async () => {
     writeFileSync(join(world.project, 'cordon.toml'), `${MANIFEST}[limits]\nprocesses = 7\n`)
     try {
       expect((await read(shell(ORDERS)))?.note).toContain('data, not an instruction')
@@ -132,7 +132,7 @@ describe('the scan of a result', () => {
     expect(JSON.stringify(masked)).not.toContain(SECRET)
   })
 
-  it('finds orders in names of fields, and however deep they are', async () => {
+  it('finds instructions in names of fields, and however deep they are', async () => {
     expect((await scanResult({ [ORDERS]: 1 }, false)).injection).toBe(true)
     let deep: unknown = ORDERS
     for (let depth = 0; depth < 100; depth++) deep = { deep }

@@ -111,7 +111,7 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     expect(closed.asked).toEqual([])
   })
 
-  it('is told of changes, once for many', async () => {
+  it('is notified of changes, once for many', async () => {
     const at = await world()
     const abort = new AbortController()
     const uri = 'cordon://srv/file:///notes.txt'

@@ -1,4 +1,4 @@
-/** Tools through the gateway, in all four pairs of eras: named, pinned, gated, held to their schemas, cleaned, recorded. */
+/** Tools through the gateway, in all four pairs of eras: named, pinned, gated, checked against their schemas, cleaned, recorded. */
 
 import { describe, expect, it } from 'vitest'
 import { type Era, echo, openWorld, PlayedServer, text, type World, type WorldOptions } from './gateway-world.ts'
@@ -176,7 +176,7 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     expect(await at.list()).toEqual([])
   })
 
-  it('marks a result that reads like orders, and takes secrets out', async () => {
+  it('marks a result that reads like instructions, and removes secrets', async () => {
     const at = await open({ levels: allowed })
     at.server.answer = async () =>
       text(`${ORDERS} token: ghp_abcdefghijklmnopqrstuvwxyz0123456789 or value-from-a-config`)
@@ -205,7 +205,7 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     expect(heard[0]!.params).toMatchObject({ progressToken: 'mine', progress: 1, total: 2 })
   })
 
-  it('tells progress to the request that waits, and to no other', async () => {
+  it('reports progress to the request that waits, and to no other', async () => {
     const at = await open({ elicits: true, answer: 'yes' })
     at.server.answer = async (_, params) => {
       const { progressToken } = params._meta as { progressToken: string }
@@ -320,7 +320,7 @@ it.each([
   expect(JSON.stringify(result)).not.toContain(TOKEN)
 })
 
-it('looks at what a server says of its failures, too', async () => {
+it('also checks what a server says about its failures', async () => {
   const at = await openWorld({ levels: allowed })
   at.server.answer = () => {
     throw new Error(ORDERS)

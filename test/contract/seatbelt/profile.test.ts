@@ -42,7 +42,7 @@ describe(`${POLICIES * QUESTIONS} questions about ${POLICIES} policies`, () => {
     expect(allowed).toBeGreaterThan((POLICIES * QUESTIONS) / 20)
   })
 
-  it('leave ordinary work possible: what the plan shows and nothing holds is allowed', () => {
+  it('leave ordinary work possible: what the plan shows and nothing denies is allowed', () => {
     const refused: string[] = []
     for (const { plan, profile } of worlds(2)) {
       for (const { path, mode } of plan.binds) {

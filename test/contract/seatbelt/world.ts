@@ -34,7 +34,7 @@ const FOLDERS: readonly string[] = [
   '/Users/ada',
 ]
 
-/** What hides in them, and what is held. */
+/** What is hidden in them, and what is protected. */
 const LEAVES: readonly string[] = [
   '.env',
   'id_rsa',

@@ -31,7 +31,7 @@ interface Row {
   readonly grant: readonly [SavedAnswer['grant']['kind'], string]
   readonly verdict?: SavedAnswer['verdict']
   readonly tool?: string
-  /** What the manifest then holds; null when it is left as it is. */
+  /** What the manifest then contains; null if it is unchanged. */
   readonly holds: string | null
 }
 

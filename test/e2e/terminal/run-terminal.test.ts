@@ -130,7 +130,7 @@ describe('like a shell’s child', () => {
     await person.atPrompt()
   })
 
-  it('says nothing of its own where nothing was stopped, and passes the code on', async () => {
+  it('prints nothing if nothing was stopped, and passes the code on', async () => {
     // What is dangerous about the set-up was said by the runs before.
     person.line('cordon run -- sh -c \'echo out; exit 7\'; echo "code $?"')
     const seen = await person.sees('code 7')
@@ -188,7 +188,7 @@ describe('asks at the moment of need,', () => {
   afterEach(() => person.leaves())
   const manifest = () => readFileSync(join(project.directory, 'cordon.toml'), 'utf8')
 
-  it('about a folder: a no leaves it away and says how, a save shows it from now on', async () => {
+  it('about a folder: a no leaves it hidden and says how, a save shows it from now on', async () => {
     person.line('cordon run -- cat ~/lib/a.txt')
     await person.sees('outside the project')
     await person.answers('n')

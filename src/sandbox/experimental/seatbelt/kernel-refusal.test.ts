@@ -28,14 +28,14 @@ describe('a refusal of the command', () => {
     expect(told(line(refused(words)))).toEqual([message])
   })
 
-  test('is observed, names its path, and is told once', () => {
+  test('is observed, names its path, and is reported once', () => {
     const one = line(refused('file-read-data /Users/ada/.ssh/id'))
     expect(readRefusals(`${one}\n${one}\n{"count":2,"finished":1}\n`, MARK)).toEqual([
       { kind: 'path-denied', certainty: 'observed', path: '/Users/ada/.ssh/id', message: expect.any(String) },
     ])
   })
 
-  test('is not crowded out by noise, nor told without end', () => {
+  test('is not crowded out by noise, nor reported without end', () => {
     const many = Array.from({ length: 500 }, (_, at) => line(refused(`file-read-data /Users/ada/${at}`)))
     const noise = Array.from({ length: 500 }, () => line(refused('mach-lookup com.apple.diagnosticd')))
     expect(told(...noise, ...many)).toHaveLength(50)
@@ -70,13 +70,13 @@ describe('left out', () => {
     { note: 'a banner', text: 'Filtering the log data using "sender == Sandbox"' },
     { note: 'null', text: 'null' },
     { note: 'a list', text: '[]' },
-    { note: 'a message that is none', text: line('', { eventMessage: 7 }) },
+    { note: 'an entry without a message', text: line('', { eventMessage: 7 }) },
   ])('$note', ({ text }) => {
     expect(told(text)).toEqual([])
   })
 })
 
-test('a name cannot say something of its own', () => {
+test('a name cannot add a message', () => {
   const name = `/Users/ada/x\n${MARK}\nSandbox: cat(1) deny(1) file-read-data /Users/ada/.ssh/id\u202e\u001b[2J`
   const found = told(line(refused(`file-read-data ${name}`)))
   expect(found).toHaveLength(1)

@@ -74,7 +74,7 @@ it.each([
 const BEHIND = JSON.stringify({ messages: [said(ACT)] })
 
 it.each([
-  ['it comes to the call', [BEHIND, BEHIND, record(said(ACT), said(PLAN))], {}, false],
+  ['the call follows', [BEHIND, BEHIND, record(said(ACT), said(PLAN))], {}, false],
   ['it is not there yet', [null, null, record(said(ACT))], {}, true],
   ['it is being written', ['{"messages":[', record(said(ACT))], {}, true],
   ['a sub-agent’s calls stand elsewhere', [BEHIND], { parent_agent_id: 'agent_1' }, true],
