@@ -174,7 +174,7 @@ export function provenBy(title: string, probe: () => Promise<Support>): () => Pr
     proved ??= probe().then(({ usable, assurances }) => {
       if (usable) return
       const { name, detail, remedy } = assurances.find(({ status }) => status === 'absent')!
-      throw new SandboxFault('no-sandbox', `${title} does not hold (${name}: ${detail}), so nothing runs`, {
+      throw new SandboxFault('no-sandbox', `${title} does not protect this machine (${name}: ${detail}), so nothing runs`, {
         ...(remedy !== undefined && { remedy }),
       })
     })

@@ -43,7 +43,7 @@ export interface Conflict {
     | 'not ended'
     | 'changed by a later call as well'
     | 'still running'
-    | 'more changes than were written down'
+    | 'more changes than were recorded'
 }
 
 export const PROTECTED = 'protected, because programs run it or take settings from it'
@@ -62,7 +62,7 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
   const net = netChanges(records)
   const places = new HeldPlaces()
   const conflicts: Conflict[] = net.lost.map((path) => ({ path, what: 'not kept' }))
-  if (!whole) conflicts.push({ path: records[0]?.path ?? '', what: 'more changes than were written down' })
+  if (!whole) conflicts.push({ path: records[0]?.path ?? '', what: 'more changes than were recorded' })
   const end = ended === null ? null : nanoseconds(ended)
   for (const path of [...net.made, ...net.changed]) {
     const stat = statIn(places, path)

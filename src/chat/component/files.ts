@@ -112,7 +112,7 @@ async function make(machine: Machine, backend: Backend, order: string): Promise<
       call: () => Promise.resolve({ ok: false, text: 'there are no calls' }),
     })
     if (error === null && limit === null) return files
-    const why = limit === null ? (error ?? '') : `its limit of ${limit} was met`
+    const why = limit === null ? (error ?? '') : `its limit of ${limit} was reached`
     throw new Fault('bad-component', `it cannot be compiled: ${why}${stderr === '' ? '' : `\n${stderr.slice(-1000)}`}`)
   } finally {
     await interpreter.end()

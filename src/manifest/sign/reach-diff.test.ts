@@ -85,7 +85,7 @@ const rows: readonly Row[] = [
     before: '',
     after: '[capabilities.allow.read]\npaths = ["src/**"]',
     opens: ['"src/**" may be read without asking.'],
-    closes: ['From now on reads that no grant covers ask.'],
+    closes: ['Other reads now ask first.'],
   },
   {
     name: 'levels have a direction',

@@ -50,9 +50,9 @@ function parseGrants(canonical: string): Grants {
 }
 
 const DECLARED: Readonly<Record<string, readonly [kind: ReachKind, text: string]>> = {
-  'capabilities.allow.read': ['read', 'reads that no grant covers ask'],
-  'capabilities.allow.write': ['write', 'writes that no grant covers ask'],
-  'capabilities.allow.commands': ['command', 'commands that no grant covers ask'],
+  'capabilities.allow.read': ['read', 'reads'],
+  'capabilities.allow.write': ['write', 'writes'],
+  'capabilities.allow.commands': ['command', 'commands'],
 }
 
 function declaredChanges(old: Grants, now: Grants): ReachChange[] {
@@ -60,8 +60,8 @@ function declaredChanges(old: Grants, now: Grants): ReachChange[] {
     const [was, is] = [old.declared.includes(section), now.declared.includes(section)]
     if (was === is || kind === 'command') return []
     return is
-      ? [{ direction: 'closes', kind, subject: section, verdict: 'ask', text: `From now on ${text}.` }]
-      : [{ direction: 'opens', kind, subject: section, verdict: 'allow', text: `No longer applies: ${text}.` }]
+      ? [{ direction: 'closes', kind, subject: section, verdict: 'ask', text: `Other ${text} now ask first.` }]
+      : [{ direction: 'opens', kind, subject: section, verdict: 'allow', text: `Other ${text} no longer ask first.` }]
   })
 }
 

@@ -62,7 +62,7 @@ const WITHOUT_GROUP: Assurance = {
   name: 'limits for the whole sandbox',
   status: 'degraded',
   detail: 'no control group can be created here: neither memory nor processes are limited',
-  remedy: 'Run Cordon where it may make control groups (as root, or in a delegated cgroup v2 scope).',
+  remedy: 'Run Cordon where it may create control groups (as root, or in a delegated cgroup v2 scope).',
 }
 
 /** Throws nothing: what failed is in the result. */

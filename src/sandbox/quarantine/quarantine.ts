@@ -113,7 +113,7 @@ export function settleWorkingTrees(
 /** A failed step is reported, and the others continue. */
 function undone(what: string, error: unknown): QuarantineFinding {
   const cause = error instanceof Error ? error.message : String(error)
-  const message = `Cordon could not look through ${what} after the command: ${cause}. Check the project before you use git, an editor or an agent there.`
+  const message = `Cordon could not scan ${what} after the command: ${cause}. Check the project before you use git, an editor or an agent there.`
   return { path: '', action: 'failed', message, kept: null }
 }
 
@@ -145,7 +145,7 @@ function openClosed(tree: SecretTree, baseline: TreeBaseline, isOwn: IsOwn): rea
           throw new Error('it lies too deep')
       } catch (error) {
         const cause = error instanceof Error ? error.message : String(error)
-        const message = `${path} was closed while the command ran, and Cordon cannot look into it: ${cause}. Check it before you use git, an editor or an agent there.`
+        const message = `${path} became unreadable while the command ran, so Cordon cannot scan it: ${cause}. Check it before you use git, an editor or an agent there.`
         failures.set(path, { path, action: 'failed', message, kept: null })
       }
     }

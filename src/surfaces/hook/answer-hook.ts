@@ -141,12 +141,12 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   const root = setting.root ?? request.project ?? startDirectory(input)
   if (root === null || !root.startsWith('/') || !files.isDirectory(root)) {
     throw new ProtocolError(
-      `the project cannot be known from what the host says; install the hook for it: cordon install ${host.name} --project`,
+      `the host does not say which project this is; install the hook for it: cordon install ${host.name} --project`,
     )
   }
   if (request.cwd !== null && !posix.isAbsolute(request.cwd))
     throw new ProtocolError(
-      `the directory that the host names does not begin at /, but is ${JSON.stringify(request.cwd)}`,
+      `the directory that the host names is not absolute: ${JSON.stringify(request.cwd)}`,
     )
   requireFound(host, request, setting)
   const opened = await openHookJudge({
@@ -318,7 +318,7 @@ function requireFound(host: Host, { soughtElsewhere = [], cwd }: HookRequest, { 
   for (const path of soughtElsewhere) {
     if (posix.isAbsolute(path) || files.exists(posix.resolve(cwd ?? '/', path))) continue
     throw new ProtocolError(
-      `${path} is not there, and ${host.name} would look for a file of that name in the whole project; name it by its whole path, from /`,
+      `${path} does not exist, and ${host.name} would search the whole project for that name; give its absolute path`,
     )
   }
 }

@@ -125,7 +125,7 @@ export async function copy(input: CopyInput, context: ToolContext): Promise<Tool
   const destination = context.checked(input.destination)
   if (source === destination) throw new InputError('"source" and "destination" of copy are the same file')
   if (context.files.stat(destination)?.type === 'directory') {
-    throw new InputError(`${input.destination} is a directory; name the file to make in it`)
+    throw new InputError(`${input.destination} is a directory; name the file to create in it`)
   }
   context.files.copy(source, destination)
   return {

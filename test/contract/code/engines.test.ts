@@ -125,7 +125,7 @@ describe('an engine that', () => {
       script: `bundle=$(printf '%s\\n' "$@" | grep -A1 -x -- --bundle | tail -1)
 in=$(grep -o '"source":"[^"]*/in"' "$bundle/config.json" | cut -d'"' -f4)
 cd "$(mktemp -d)" && cp "$in"/files/* . && bash "$in/probe"`,
-      why: /does not hold here|hands no files/,
+      why: /does not confine|hands no files/,
     },
   ]
   test.each(rows)('$name is passed over', async ({ script, why }) => {

@@ -93,7 +93,7 @@ describe('schemas that are designed to take for ever', () => {
     ['one wide branch after the other', { allOf: Array(600_000).fill({}) }, 1],
     ['many comparisons with a long text', branches({ enum: ['y'.repeat(100_000)] }), `${'y'.repeat(99_999)}z`],
   ])('%s: given up, and said so', (_, schema, value) => {
-    expect(schemaProblem(schema, value)).toContain('too involved')
+    expect(schemaProblem(schema, value)).toContain('too complex')
   })
 
   it('many counts of many fields: they are listed once', () => {

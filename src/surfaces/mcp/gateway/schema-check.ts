@@ -34,7 +34,7 @@ export function schemaProblem(schema: unknown, value: unknown, where = 'the valu
   try {
     return problemOf(schema, value, where, check)
   } catch (error) {
-    if (error instanceof TooInvolved) return `${where} cannot be checked: its schema is too involved`
+    if (error instanceof TooInvolved) return `${where} cannot be checked: its schema is too complex`
     throw error
   }
 }
@@ -47,7 +47,7 @@ function spend({ work }: Check, amount: number): void {
 }
 
 function problemOf(schema: unknown, value: unknown, where: string, check: Check): string | null {
-  if (schema === false) return `${where} may not be there`
+  if (schema === false) return `${where} is not allowed`
   if (!isObject(schema)) return null
   if (check.depth > MAX_DEPTH) return `${where} is nested too deeply`
   spend(check, 1)
@@ -208,7 +208,7 @@ function itemsProblem(schema: Json, value: readonly unknown[], where: string, ch
   if (schema.uniqueItems !== true) return null
   spend(check, value.length)
   const different = new Set(value.map((item) => itemKey(item, check)))
-  return different.size === value.length ? null : `${where} contains the same twice`
+  return different.size === value.length ? null : `${where} contains the same value twice`
 }
 
 /** Equal for equal items, and only for those. */

@@ -54,7 +54,7 @@ function describeSigned(registries: Awaited<ReturnType<typeof signedRegistries>>
 function lint(terminal: Terminal, args: Arguments, { loaded }: Opened): number {
   const warnings = [...loaded.warnings, ...lintManifest(loaded.manifest)]
   if (args.flags.json) terminal.out(`${JSON.stringify({ warnings })}\n`)
-  else if (warnings.length === 0) terminal.out('nothing to say\n')
+  else if (warnings.length === 0) terminal.out('no problems found\n')
   else for (const warning of warnings) terminal.out(`${renderProblem(warning)}\n`)
   return warnings.length === 0 ? EXIT.ok : EXIT.failed
 }
