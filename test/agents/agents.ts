@@ -295,11 +295,11 @@ stream_max_retries = 0
     args: ['-p', 'go', '--yolo'],
     follows: (results) =>
       results.map((result) => {
-        const told = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(result)?.[1]
+        const reported = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(result)?.[1]
         // On a busy machine it loses what a command printed, without Cordon too: then the command is tried again.
         const lost = /"Command: ((?:[^"\\]|\\[^n])*)\\nDirectory: [^"]*\\nOutput: \(empty\)/.exec(result)?.[1]
         // It stops by itself at calls that are alike.
-        const command = told ?? (lost === undefined ? `echo ${++harmless}` : (JSON.parse(`"${lost}"`) as string))
+        const command = reported ?? (lost === undefined ? `echo ${++harmless}` : (JSON.parse(`"${lost}"`) as string))
         return { kind: 'shell', command }
       }),
     stops: ['a file behind a link was read', 'a file behind a link was written outside'],

@@ -236,6 +236,6 @@ function revisionOf(era: Plan['era']): string {
   return era === 'handshake' ? '2025-11-25' : '2026-07-28'
 }
 
-function failures(checks: readonly (readonly [what: string, holds: boolean])[]): readonly string[] {
-  return checks.filter(([, holds]) => !holds).map(([what]) => `not so: ${what}`)
+function failures(checks: readonly (readonly [what: string, isTrue: boolean])[]): readonly string[] {
+  return checks.filter(([, isTrue]) => !isTrue).map(([what]) => `not so: ${what}`)
 }

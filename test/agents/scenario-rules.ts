@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent } from './agents.ts'
 import { type Finding, type Name, type Scenario, sh, work, worked } from './scenario.ts'
-import { heard, made, type Plan, type Step } from './session.ts'
+import { heard, type Plan, type Step, wasCreated } from './session.ts'
 
 type Verdict = 'deny' | 'ask'
 
@@ -53,7 +53,7 @@ function inFile(name: string, text: string | object): Partial<Plan> {
 const STEPS: readonly Step[] = [sh('touch allowed.txt'), sh('mkdir alone'), sh('true && mkdir joined')]
 const ran = (name: string, happens: boolean): Finding => ({
   what: `mkdir ${name} ran`,
-  happened: (at) => made(at, name),
+  happened: (at) => wasCreated(at, name),
   guarded: happens,
   bare: happens,
 })

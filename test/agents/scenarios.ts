@@ -14,7 +14,7 @@ import { RIVALS } from './scenario-rivals.ts'
 import { OWN_RULES } from './scenario-rules.ts'
 import { AT_TERMINAL } from './scenario-screen.ts'
 import { UNSEEN } from './scenario-unseen.ts'
-import { type Call, heard, made, type Plan, type Step } from './session.ts'
+import { type Call, heard, type Plan, type Step, wasCreated } from './session.ts'
 
 const EVERY: readonly Name[] = ['claude-code', 'codex', 'gemini', 'opencode', 'copilot', 'pi', 'qwen', 'cline']
 
@@ -169,7 +169,9 @@ export const SCENARIOS: readonly Scenario[] = [
         ...pushed,
         // What is typed into a shell is not judged; the sandbox confines it.
         happened: (at) =>
-          at.model.bodies.join('').includes('write_stdin') ? made(at, '../outside.txt') : made(at, 'denied-ran.txt'),
+          at.model.bodies.join('').includes('write_stdin')
+            ? wasCreated(at, '../outside.txt')
+            : wasCreated(at, 'denied-ran.txt'),
       },
       leaked,
     ],

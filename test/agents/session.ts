@@ -188,7 +188,7 @@ export const heard = ({ model }: SessionWorld, text: string): boolean =>
   model.bodies.some((body) => body.includes(text))
 
 /** Whether there is a file below the project. */
-export const made = ({ project }: SessionWorld, name: string): boolean => existsSync(join(project, name))
+export const wasCreated = ({ project }: SessionWorld, name: string): boolean => existsSync(join(project, name))
 
 function put(base: string, files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) {

@@ -151,9 +151,13 @@ beforeAll(async () => {
   mkdirSync(state, { recursive: true, mode: 0o700 })
   symlinkSync(componentTools(), join(state, 'component-tools'))
   const source = join(import.meta.dirname, 'hostile.js')
-  const made = await buildComponent({ ...thisMachine(), stateDir: state }, await openBackend(BUILT_IN_BACKEND), source)
+  const created = await buildComponent(
+    { ...thisMachine(), stateDir: state },
+    await openBackend(BUILT_IN_BACKEND),
+    source,
+  )
   files = new Map([['program', join(base, 'program.wasm')]])
-  writeFileSync(join(base, 'program.wasm'), made)
+  writeFileSync(join(base, 'program.wasm'), created)
   const { parse } = createRequire(join(componentTools(), 'package.json'))('@bytecodealliance/jco') as {
     parse: (text: string) => Promise<Uint8Array>
   }
@@ -198,10 +202,10 @@ eachUser(describe)('as $name', (user) => {
 
   test.each([...PROGRAMS, ...TEXTS])('$name', ({ name, ends }) => {
     const result = came.find((one) => one.name === name)!
-    const told = JSON.stringify(result)
-    if ('limit' in ends) expect(result.limit, told).toBe(ends.limit)
-    else if ('value' in ends) expect(result.value, told).toMatch(ends.value)
-    else expect(result.error, told).toMatch(ends.error)
+    const reported = JSON.stringify(result)
+    if ('limit' in ends) expect(result.limit, reported).toBe(ends.limit)
+    else if ('value' in ends) expect(result.value, reported).toMatch(ends.value)
+    else expect(result.error, reported).toMatch(ends.error)
   })
 })
 

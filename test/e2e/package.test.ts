@@ -142,8 +142,8 @@ import { analyze } from 'cordon/shell'
 import { createBwrapBackend, planSandbox } from 'cordon/sandbox'
 import { McpServer, serveStdio } from 'cordon/mcp'
 import { aiSdkTools } from 'cordon/ai-sdk'
-const made = [evaluate, analyze, createBwrapBackend, planSandbox, McpServer, serveStdio, aiSdkTools, defineTool]
-if (made.some((value) => typeof value !== 'function')) throw new Error('an export is missing')
+const found = [evaluate, analyze, createBwrapBackend, planSandbox, McpServer, serveStdio, aiSdkTools, defineTool]
+if (found.some((value) => typeof value !== 'function')) throw new Error('an export is missing')
 const object = { schema_version: 1, capabilities: { allow: { commands: { patterns: ['cat:*'] } } } }
 const cordon = await createCordon({ project: process.cwd(), manifest: { object } })
 const session = cordon.openSession()
@@ -182,11 +182,11 @@ it('a release is built for both platforms, or not at all', () => {
   // What was built for this machine is used unchanged: only the other half is compiled here.
   const own = (name: string) => !name.endsWith(`-${other}`)
   cpSync(join(CHECKOUT, 'dist/native'), folder, { recursive: true, preserveTimestamps: true, filter: own })
-  const made = readdirSync(folder)
+  const created = readdirSync(folder)
   const done = spawnSync('sh', [join(CHECKOUT, 'native/build.sh'), folder, 'every'], { encoding: 'utf8' })
   if (done.status !== 0) {
     expect(done.stderr).toMatch(new RegExp(`files for ${other} too.*apt install gcc-`))
-    expect(readdirSync(folder)).toEqual(made)
+    expect(readdirSync(folder)).toEqual(created)
     return
   }
   const machines = { x64: 0x3e, arm64: 0xb7 } as const

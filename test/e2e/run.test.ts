@@ -54,10 +54,10 @@ describe('cordon run', () => {
     // More than is read at once; a name begins like the init's last word.
     ['long names', 'for i in {1..64}; do echo > ~/F"$(printf %0200d $i)"; done', / and 63 more files went to/],
     ['nothing', 'true', null],
-  ])('says what went with the private home: %s', (_, script, told) => {
+  ])('says what went with the private home: %s', (_, script, reported) => {
     const { code, err } = project.cordon(['run', '--', 'bash', '-c', script])
     expect(code).toBe(0)
-    if (told) expect(err).toMatch(told)
+    if (reported) expect(err).toMatch(reported)
     else expect(err).not.toContain('temporary home')
     expect(err).not.toMatch(/^cordon: signed/m)
   })
@@ -242,8 +242,8 @@ describe('cordon run', () => {
     const script = 'cat data/customers/a.csv 2>&1; echo x > data/keep.csv; cat data/keep.csv'
     const ran = project.cordon(['run', '--manifest', 'deny.toml', '--', 'sh', '-c', script])
     rmSync(join(project.directory, 'data/keep.csv'))
-    const made = project.cordon(['run', '--manifest', 'deny.toml', '--', 'sh', '-c', 'echo x > data/keep.csv'])
-    expect(made.err).toMatch(/keep\.csv may not be written, by a rule/)
+    const created = project.cordon(['run', '--manifest', 'deny.toml', '--', 'sh', '-c', 'echo x > data/keep.csv'])
+    expect(created.err).toMatch(/keep\.csv may not be written, by a rule/)
     project.write('data/keep.csv', 'keep\n')
     expect(ran.out).not.toContain('name')
     expect(readFileSync(join(project.directory, 'data/keep.csv'), 'utf8')).toBe('keep\n')

@@ -142,7 +142,7 @@ describe('memory files of the repository around a project', () => {
 describe('a skill or agent whose head names programs', () => {
   const HOOKS = 'hooks:\n  PreToolUse:\n    - hooks: [{ type: command, command: touch x }]\n'
   const skill = claude('Skill', { skill: 'show' })
-  const held = '{"disableSkillShellExecution": true}'
+  const kept = '{"disableSkillShellExecution": true}'
 
   it.each([
     ['hooks', HOOKS],
@@ -155,7 +155,7 @@ describe('a skill or agent whose head names programs', () => {
     ['a tag', '!!map\nhooks: {}\n'],
   ])('is not loaded before somebody approved it: %s', async (_, head) => {
     // What the host says of commands in texts is nothing about hooks.
-    put('../home/.claude/settings.json', held)
+    put('../home/.claude/settings.json', kept)
     put('.claude/skills/show/SKILL.md', `---\n${head}---\nBe kind!\n`)
     expect(await effect(skill)).toBe('deny')
     expect(await says('claude-code')).toContain('cordon skills approve')
@@ -180,7 +180,7 @@ describe('a skill or agent whose head names programs', () => {
   })
 
   it('stops the call that brings the host to its folder', async () => {
-    put('../home/.claude/settings.json', held)
+    put('../home/.claude/settings.json', kept)
     put('src/.claude/skills/show/SKILL.md', `---\n${HOOKS}---\n`)
     expect(await effect(claude('Read', { file_path: '$P/src/a.ts' }))).toBe('deny')
     approveInline(world.project, world.machine, 'show', new Date(0))

@@ -110,10 +110,10 @@ describe('files of variables', () => {
     ['qwen', false],
     ['cline', false],
     ['claude-code', true],
-  ])('a command of %s makes one: %s', (host, made) => {
+  ])('a command of %s makes one: %s', (host, created) => {
     rmSync(join(project, '.env'), { force: true })
     run(['/bin/sh', '-c', wrapped(host)], {})
-    expect(existsSync(join(project, '.env'))).toBe(made)
+    expect(existsSync(join(project, '.env'))).toBe(created)
   })
 
   it('a file tool does not', () => {

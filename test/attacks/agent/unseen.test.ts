@@ -307,20 +307,20 @@ describe('what is sent along with what a person says', () => {
     put('.opencode/command/kind.md', 'hello @src/a.ts')
     put('.claude/skills/look/SKILL.md', '---\nname: look\n---\nhello @.env')
     put('opencode.json', '{"command": {"b": {"template": "!`\\u0067it status`"}, "c": {"template": "hello"}}}')
-    const held = async (): Promise<string[]> => {
+    const kept = async (): Promise<string[]> => {
       const { stdout } = await world.ask('opencode', { ...plugin, prompt: '', commands: true })
       return JSON.parse(stdout).held.map(({ name, reason }: Record<string, string>) => {
         expect(reason).toMatch(/^Cordon: \S/)
         return name
       })
     }
-    expect((await held()).sort()).toEqual(['b', 'look', 'run'])
+    expect((await kept()).sort()).toEqual(['b', 'look', 'run'])
     expect(await says('opencode', { prompt: '/run' })).toContain('cordon skills approve run')
     expect(approveInline(world.project, world.machine, 'b', new Date(0))).toEqual(['opencode.json'])
     put('.claude/skills/look/SKILL.md', 'hello')
-    expect(await held()).toEqual(['run'])
+    expect(await kept()).toEqual(['run'])
     put('cordon.toml', 'schema_version = 1\n')
-    expect((await held()).sort()).toEqual(['b', 'kind', 'run'])
+    expect((await kept()).sort()).toEqual(['b', 'kind', 'run'])
   })
 })
 

@@ -42,7 +42,7 @@ const EVIL =
   "mkdir -p $CACHE/evil/objects $CACHE/evil/refs; echo 'ref: refs/heads/main' > $CACHE/evil/HEAD; printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = ./evil\\n' > $CACHE/evil/config"
 const HOST = { PATH: process.env.PATH ?? '', HOME: '/nowhere', GIT_CONFIG_NOSYSTEM: '1' }
 
-function standing(held: boolean, uid: number): readonly string[] {
+function standing(mediated: boolean, uid: number): readonly string[] {
   const place = makePlace(uid)
   try {
     const cache = join(place.base, 'cache')
@@ -54,7 +54,7 @@ function standing(held: boolean, uid: number): readonly string[] {
     giveTo(uid, place.project, cache)
     const scripts = ROWS.map(({ script }, index) => `(cd row${index}; ${script}) 2>/dev/null`)
     const all = `export CACHE=${cache}; ${EVIL}\n${scripts.join('\n')}\n echo all`
-    expect(runInside(place, ['/bin/sh', '-c', all], { held, uid, caches: [cache] }).out).toMatch(/all\n$/)
+    expect(runInside(place, ['/bin/sh', '-c', all], { mediated, uid, caches: [cache] }).out).toMatch(/all\n$/)
     return ROWS.filter((_, index) => {
       const words = ['-c', 'safe.directory=*', '-C', join(place.project, `row${index}`), 'config', 'core.fsmonitor']
       const env = { ...HOST, GIT_CEILING_DIRECTORIES: place.project }

@@ -102,7 +102,7 @@ describe('a repository beside the project', async () => {
 
 test('a yes to work elsewhere opens the place for that command', async () => {
   const session = await open([], true)
-  const made = await session.call('bash', { command: 'cd ../third && python3 ../app/write.py made.txt' })
-  expect(made).toMatchObject({ status: 'done', output: { exitCode: 0 } })
-  expect(readFileSync(join(home, 'work/third/made.txt'), 'utf8')).toBe('changed')
+  const created = await session.call('bash', { command: 'cd ../third && python3 ../app/write.py new.txt' })
+  expect(created).toMatchObject({ status: 'done', output: { exitCode: 0 } })
+  expect(readFileSync(join(home, 'work/third/new.txt'), 'utf8')).toBe('changed')
 })

@@ -29,12 +29,12 @@ describe('a server that starts and does not answer', () => {
   it('is missing from the lists of the others, and reported when it does', async () => {
     const servers = two()
     const { bad } = servers
-    const held: (() => void)[] = []
+    const kept: (() => void)[] = []
     const connect = bad.connect.bind(bad)
     let isHeld = true
     bad.connect = (receive) => {
       const send = connect(receive)
-      return (message) => (isHeld ? void held.push(() => send(message)) : send(message))
+      return (message) => (isHeld ? void kept.push(() => send(message)) : send(message))
     }
     const at = await openWorld({ servers, levels, startMs: 60_000, patienceMs: 1 })
     expect(await at.list()).toEqual(['good__echo'])
@@ -43,7 +43,7 @@ describe('a server that starts and does not answer', () => {
     expect(await at.request('logging/setLevel', { level: 'info' })).toEqual({})
     expect(at.heard).toEqual([])
     isHeld = false
-    for (const send of held) send()
+    for (const send of kept) send()
     await expect.poll(() => at.heard.map(({ method }) => method)).toEqual(['notifications/tools/list_changed'])
     expect(await at.list()).toEqual(['good__echo', 'bad__echo'])
     await expect.poll(() => bad.asked.map(({ method }) => method)).toContain('logging/setLevel')

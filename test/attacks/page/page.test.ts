@@ -198,12 +198,12 @@ describe('bytes that are read in two ways', () => {
   })
 
   it('those who only hold connections are let go, and hold up nobody', async () => {
-    const held = Array.from({ length: 60 }, () => connect(world.server.port, '127.0.0.1'))
-    for (const socket of held) socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: ')
+    const kept = Array.from({ length: 60 }, () => connect(world.server.port, '127.0.0.1'))
+    for (const socket of kept) socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: ')
     try {
       expect((await send(world, {})).status).toBe(200)
     } finally {
-      for (const socket of held) socket.destroy()
+      for (const socket of kept) socket.destroy()
     }
   })
 })
@@ -341,11 +341,11 @@ describe('a stolen link', () => {
     })
     await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
     const webhook = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/notices`
-    const told = await openPageWorld({ ...QUIET, webhook })
+    const reported = await openPageWorld({ ...QUIET, webhook })
     try {
       const secret = `ghp_${'a1B2'.repeat(9)}`
-      const first = ask(told, 'curl https://api.example')
-      const second = ask(told, `curl -H "Authorization: ${secret}" https://api.example`)
+      const first = ask(reported, 'curl https://api.example')
+      const second = ask(reported, `curl -H "Authorization: ${secret}" https://api.example`)
       await expect.poll(() => got.length).toBe(2)
       for (const { body } of got) expect(body).not.toContain(secret)
       // What is not shown whole has no link that says yes.
@@ -353,7 +353,7 @@ describe('a stolen link', () => {
       expect(Object.keys((JSON.parse(masked) as { answers: object }).answers)).toEqual(['deny'])
       const { signatureOf, webhookKey } = await import('../../../src/surfaces/page/notifier.ts')
       const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signed } = got[0]!.headers
-      expect(signed).toBe(signatureOf(webhookKey(told.sessions.machine), String(id), Number(time), got[0]!.body))
+      expect(signed).toBe(signatureOf(webhookKey(reported.sessions.machine), String(id), Number(time), got[0]!.body))
       const notice = JSON.parse(got.map(({ body }) => body).find((body) => body.includes(first))!) as {
         answers: { once: string; deny: string }
       }
@@ -364,23 +364,23 @@ describe('a stolen link', () => {
         origin: undefined,
         'content-type': undefined,
       }
-      const open = () => openAsks(told.sessions.machine, Date.now()).map((each) => each.id)
-      expect((await send(told, { path, headers: { ...bare, host: 'evil.example' } })).status).toBe(403)
-      const looked = await send(told, { path, headers: bare })
+      const open = () => openAsks(reported.sessions.machine, Date.now()).map((each) => each.id)
+      expect((await send(reported, { path, headers: { ...bare, host: 'evil.example' } })).status).toBe(403)
+      const looked = await send(reported, { path, headers: bare })
       expect([looked.status, looked.text.includes('<form method="post">'), open()]).toEqual([
         200,
         true,
         [first, second],
       ])
-      expect((await send(told, { path, method: 'POST', headers: bare })).text).toContain('“once”, by a link')
+      expect((await send(reported, { path, method: 'POST', headers: bare })).text).toContain('“once”, by a link')
       expect(open()).toEqual([second])
-      expect((await send(told, { path, method: 'POST', headers: bare })).status).toBe(410)
+      expect((await send(reported, { path, method: 'POST', headers: bare })).status).toBe(410)
       // The other link of the question went with it, and a guess was never one.
       for (const other of [new URL(notice.answers.deny).pathname, `/answer/${'A'.repeat(43)}`])
-        expect((await send(told, { path: other, method: 'POST', headers: bare })).status).toBe(410)
+        expect((await send(reported, { path: other, method: 'POST', headers: bare })).status).toBe(410)
       expect(open()).toEqual([second])
     } finally {
-      await told.close()
+      await reported.close()
       hook.closeAllConnections()
       hook.close()
     }
@@ -508,10 +508,10 @@ describe('texts that an agent chooses', () => {
       expect(
         await page.evaluate('document.querySelectorAll("img, iframe, svg, object, form, base, #calls a").length'),
       ).toBe(0)
-      const told = await page.locator('#calls').textContent()
+      const reported = await page.locator('#calls').textContent()
       // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not arrive.
-      expect(told).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u001b\u0000]/)
-      expect(told).toContain('<script>window.pwned=1</script>')
+      expect(reported).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u001b\u0000]/)
+      expect(reported).toContain('<script>window.pwned=1</script>')
       expect(errors).toEqual([])
     } finally {
       await browser.close()

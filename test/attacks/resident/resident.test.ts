@@ -211,7 +211,7 @@ eachUser(describe)('the resident of $name', (user) => {
       { note: 'nothing: it runs as it was decided', command: 'cat x folder/x', change: () => {}, code: 0 },
       {
         note: 'nothing can be recorded: it does not run, and leaves nothing',
-        command: 'touch made',
+        command: 'touch new',
         change: () => {
           renameSync(audit, `${audit}-aside`)
           world.write(audit, '')
@@ -258,7 +258,7 @@ eachUser(describe)('the resident of $name', (user) => {
       {
         note: 'a parallel call has tainted the session: it is judged, and recorded, as in a tainted one',
         at: tainting,
-        command: 'touch made',
+        command: 'touch new',
         change: () => {
           const { command } = world.hook(tainting, 'touch other')
           const input = JSON.stringify({ ...wrapped(command), session_id: 'resident', cwd: tainting })
@@ -296,7 +296,7 @@ eachUser(describe)('the resident of $name', (user) => {
       }
       expect(readdirSync(join(state, 'runs')), note).toEqual([])
     }
-    expect(existsSync(join(project, 'made'))).toBe(false)
+    expect(existsSync(join(project, 'new'))).toBe(false)
   })
 
   it('a hook has a clock that ends it, whatever it has become and whatever its host ignores', () => {
@@ -422,12 +422,12 @@ eachUser(describe)('the resident of $name', (user) => {
       last = now
       return same
     })
-    const told = await startServed(
-      'trap "echo told; exit 9" TERM; echo up > up.txt; while :; do sleep 0.05; done',
+    const reported = await startServed(
+      'trap "echo ended; exit 9" TERM; echo up > up.txt; while :; do sleep 0.05; done',
       'up.txt',
     )
-    told.kill('SIGTERM')
-    expect(await told.ended).toMatchObject({ code: 9, out: 'told\n' })
+    reported.kill('SIGTERM')
+    expect(await reported.ended).toMatchObject({ code: 9, out: 'ended\n' })
   })
 
   it('a flood of callers that say nothing only costs time', async () => {

@@ -147,12 +147,12 @@ eachUser(describe)('a spare sandbox for $name', (user) => {
     folder(join(project, 'deep'))
     const script = 'cat .env deep/.env plain.txt 2>&1'
     await taken(project, script)
-    let made = 0
+    let created = 0
     const ran = await until('in a sandbox prepared before the secrets', async () => {
       for (const path of ['.env', 'deep/.env', 'plain.txt']) rmSync(join(project, path), { force: true })
       const sandboxes = await laidOut(project, script)
       for (const path of ['.env', 'deep/.env', 'plain.txt'])
-        world.write(join(project, path), `TOKEN=hunter2-${made++}\n`)
+        world.write(join(project, path), `TOKEN=hunter2-${created++}\n`)
       const seen = run(project, script)
       return sandboxes.has(seen.layout) ? seen : null
     })

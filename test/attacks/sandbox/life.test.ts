@@ -212,9 +212,9 @@ eachUser(describe)('as $name', (user) => {
       return spawnSync('script', ['-qec', quoted, '/dev/null'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
         .stdout
     }
-    const held = underTerminal(commandLine(inside, {}, true))
-    expect(held).toContain('ended')
-    expect(held).not.toContain('ESCAPED')
+    const stored = underTerminal(commandLine(inside, {}, true))
+    expect(stored).toContain('ended')
+    expect(stored).not.toContain('ESCAPED')
     expect(underTerminal(['bash', '-c', inside])).toContain('ESCAPED')
   })
 })

@@ -520,7 +520,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
   })
 })
 
-/** Host processes whose command line holds the text; a process that is ending has none. */
+/** Host processes whose command line contains the text; a process that is ending has none. */
 function processesNamed(text: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false

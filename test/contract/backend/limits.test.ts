@@ -93,9 +93,9 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
       writeFileSync(join(project, 'named'), ''),
     )
     expect(met(ended)).toEqual([reached('processes')])
-    const [made, after] = ended.stdout!.bytes.toString().split('\n')
+    const [created, after] = ended.stdout!.bytes.toString().split('\n')
     // An engine's own are allowed for.
-    expect({ fewer: Number(made) < processes + 150, after }).toEqual({ fewer: true, after: 'went on' })
+    expect({ fewer: Number(created) < processes + 150, after }).toEqual({ fewer: true, after: 'went on' })
   })
 
   test('control: limits that nothing meets are not named', async () => {

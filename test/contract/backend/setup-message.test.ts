@@ -21,10 +21,12 @@ beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))
   project = mkdtempSync(join(tmpdir(), 'cordon-orders-'))
   writeFileSync(join(project, '.env'), 'secret')
-  const { program, args, orders } = createBwrapBackend().compile(
-    planIn(project, ['/usr/bin/true'], { masks: [join(project, '.env')] }),
-  )
-  compiled = { program, args, orders: Buffer.from(orders as Uint8Array) }
+  const {
+    program,
+    args,
+    orders: setup,
+  } = createBwrapBackend().compile(planIn(project, ['/usr/bin/true'], { masks: [join(project, '.env')] }))
+  compiled = { program, args, orders: Buffer.from(setup as Uint8Array) }
 })
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
@@ -35,7 +37,7 @@ interface Answer {
   readonly messages: readonly InitMessage[]
 }
 
-function give(orders: Buffer, groups: readonly string[] = [], starts = false): Promise<Answer> {
+function give(setup: Buffer, groups: readonly string[] = [], starts = false): Promise<Answer> {
   const path = fileURLToPath(new URL(`../../../dist/native/cordon-init-${process.arch}`, import.meta.url))
   const init = openSync(path, 'r')
   const nothing = openSync('/dev/null', 'r+')
@@ -56,8 +58,8 @@ function give(orders: Buffer, groups: readonly string[] = [], starts = false): P
   // An end, so that a message that promises more than it contains is not waited for. A command starts only while its parent exists.
   if (starts) {
     control.once('data', () => control.end())
-    control.write(orders)
-  } else control.end(orders)
+    control.write(setup)
+  } else control.end(setup)
   return new Promise((resolve) =>
     child.once('close', (code) => {
       const bytes = Buffer.concat(chunks)
@@ -75,11 +77,11 @@ const refusal = { kind: 'failed', step: NUMBERS.step.ORDERS }
 
 /** The setup message without some records, with its length corrected. */
 function without(types: string): Buffer {
-  const { orders } = compiled
+  const { orders: setup } = compiled
   const kept: Buffer[] = []
-  for (let at = 12; at < orders.length; ) {
-    const length = orders.readUInt32LE(at + 1)
-    if (!types.includes(String.fromCharCode(orders[at]!))) kept.push(orders.subarray(at, at + 5 + length))
+  for (let at = 12; at < setup.length; ) {
+    const length = setup.readUInt32LE(at + 1)
+    if (!types.includes(String.fromCharCode(setup[at]!))) kept.push(setup.subarray(at, at + 5 + length))
     at += 5 + length
   }
   return framed(Buffer.concat(kept))
@@ -165,9 +167,9 @@ test('a whole setup message is obeyed until the control channel closes', async (
 
 /** The places of the filter's own instructions: any others make calls fail at random, and with them whatever runs under it. */
 function filterPlaces(): readonly [from: number, to: number] {
-  const { orders } = compiled
-  for (let at = 12; at < orders.length; at += 5 + orders.readUInt32LE(at + 1))
-    if (orders[at] === 's'.charCodeAt(0)) return [at + 5, at + 5 + orders.readUInt32LE(at + 1)]
+  const { orders: setup } = compiled
+  for (let at = 12; at < setup.length; at += 5 + setup.readUInt32LE(at + 1))
+    if (setup[at] === 's'.charCodeAt(0)) return [at + 5, at + 5 + setup.readUInt32LE(at + 1)]
   throw new Error('the setup message has no filter')
 }
 
@@ -187,7 +189,8 @@ test('damaged setup messages never crash the init', async () => {
     }
     const { code, messages } = await give(damaged)
     // A damaged limit may end the command; a fault of memory or of logic (ILL, ABRT, BUS, FPE, SEGV) of the init is a defect.
-    const told = messages.some((message) => message.kind === 'ended' && message.signal === (code ?? 0) - 128)
-    if (!told) expect([4, 6, 7, 8, 11], `round ${round}: ${JSON.stringify(messages)}`).not.toContain((code ?? 0) - 128)
+    const reported = messages.some((message) => message.kind === 'ended' && message.signal === (code ?? 0) - 128)
+    if (!reported)
+      expect([4, 6, 7, 8, 11], `round ${round}: ${JSON.stringify(messages)}`).not.toContain((code ?? 0) - 128)
   }
 })

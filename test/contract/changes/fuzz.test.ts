@@ -36,16 +36,16 @@ eachUser(describe)('as $name', ({ uid }) => {
   afterAll(() => place.remove())
 
   it.each([1, 2, 3])('answers as the kernel would (seed %i)', (seed) => {
-    const { plain, held } = fuzzOnce(place, program, seed, 2500, uid)
-    expect(held.calls).toEqual(plain.calls)
-    expect(held.tree).toEqual(plain.tree)
+    const { plain, mediated } = fuzzOnce(place, program, seed, 2500, uid)
+    expect(mediated.calls).toEqual(plain.calls)
+    expect(mediated.tree).toEqual(plain.tree)
     expect(plain.calls.length).toBeGreaterThan(2000)
   })
 
   it('says what the kernel would of names that are missing, folders, links and other mounts', () => {
-    const said = [false, true].map((held) => {
+    const said = [false, true].map((mediated) => {
       const fresh = makePlace(uid)
-      const { out, errors } = runInside(fresh, ['/usr/bin/python3', '-c', PAIRS], { held, uid })
+      const { out, errors } = runInside(fresh, ['/usr/bin/python3', '-c', PAIRS], { mediated, uid })
       fresh.remove()
       return [...out.split('\n'), errors]
     })

@@ -26,7 +26,7 @@ export async function killOnce(
 }> {
   const before = lookAtTree(place.project, 'no times')
   const { id, folder } = place.store.begin({ roots: [place.project], what: 'killed' })
-  const input: LayoutInput = { base: place.base, argv: ['/bin/sh', '-c', SCRIPT], held: true, folder, uid: own.uid }
+  const input: LayoutInput = { base: place.base, argv: ['/bin/sh', '-c', SCRIPT], mediated: true, folder, uid: own.uid }
   const child = spawn(process.execPath, [join(import.meta.dirname, 'sandbox.ts'), JSON.stringify(input)], {
     stdio: 'ignore',
   })

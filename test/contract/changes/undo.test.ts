@@ -79,7 +79,7 @@ it('does not take what a person wrote between two calls for what the first one l
 eachUser(it)('restores more files than one folder of kept files contains, whatever the umask, as $name', ({ uid }) => {
   const many = makePlace(uid)
   const make = 'mkdir -p many/deep; for i in $(seq 150); do echo $i > many/$i; ln many/$i many/deep/$i; done'
-  runInside(many, ['/bin/sh', '-c', make], { held: false, uid })
+  runInside(many, ['/bin/sh', '-c', make], { mediated: false, uid })
   const before = lookAtTree(many.project, 'times')
   const { id, folder } = many.store.begin({ roots: [many.project], what: 'rm' })
   giveTo(uid, many.base)
@@ -120,8 +120,8 @@ shutil.rmtree('gone'); os.umask(0o022); os.mkdir('gone'); os.setxattr('gone', 'u
 
 eachUser(it)('restores attributes and access lists, and redoes it, as $name', ({ uid }) => {
   const own = makePlace(uid)
-  const python = (script: string, held: boolean, folder: string | null = null) =>
-    runInside(own, ['/usr/bin/env', 'python3', '-c', script], { held, uid, folder })
+  const python = (script: string, mediated: boolean, folder: string | null = null) =>
+    runInside(own, ['/usr/bin/env', 'python3', '-c', script], { mediated, uid, folder })
   const look = () => python(LOOK, false).out
   expect(python(DRESS, false)).toMatchObject({ status: 0 })
   const before = look()

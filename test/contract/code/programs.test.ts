@@ -125,10 +125,10 @@ describe('python_exec', () => {
     const result = await (await open()).call('python_exec', {
       code: 'open("t.csv", "w").write("a,b\\n")\nopen(".hidden", "w").write("x")',
     })
-    const made =
+    const created =
       result.status === 'done' ? (result.output.data as { files: { name: string; path: string }[] }).files : []
-    expect(made.map(({ name }) => name)).toEqual(['t.csv'])
-    expect(readFileSync(made[0]!.path, 'utf8')).toBe('a,b\n')
+    expect(created.map(({ name }) => name)).toEqual(['t.csv'])
+    expect(readFileSync(created[0]!.path, 'utf8')).toBe('a,b\n')
   })
 
   const modules = [

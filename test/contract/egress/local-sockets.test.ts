@@ -262,10 +262,10 @@ describe('an agent that signs by one key,', () => {
     const shown = execFileSync('gpg', ['-K', '--with-keygrip'], { env, encoding: 'utf8' })
     const [own, other] = [...shown.matchAll(/Keygrip = (\w+)/g)].map((found) => found[1]!) as [string, string]
     const socket = join(home, 'S.gpg-agent')
-    const told = (signs: string | null, lines: string) =>
+    const reported = (signs: string | null, lines: string) =>
       inside(assuan(socket, lines), [signs === null ? `unix:${socket}` : { host: `unix:${socket}`, signs }])
     const hash = `SETHASH 8 ${'A'.repeat(64)}`
-    expect(await told(own, `SIGKEY ${own}\n${hash}\nPKSIGN`)).toContain('sig-val')
+    expect(await reported(own, `SIGKEY ${own}\n${hash}\nPKSIGN`)).toContain('sig-val')
     const attacks = [
       `SIGKEY ${other}\n${hash}\nPKSIGN`,
       `SETKEY ${other}\n${hash}\nPKSIGN`,
@@ -274,11 +274,11 @@ describe('an agent that signs by one key,', () => {
       'KILLAGENT',
     ]
     for (const lines of attacks)
-      expect([lines, await told(own, lines)]).toEqual([lines, expect.stringContaining('ERR 67109115')])
-    expect(await told(own, attacks[0]!)).not.toContain('sig-val')
+      expect([lines, await reported(own, lines)]).toEqual([lines, expect.stringContaining('ERR 67109115')])
+    expect(await reported(own, attacks[0]!)).not.toContain('sig-val')
     // Control.
-    expect(await told(null, attacks[0]!)).toContain('sig-val')
-    expect(await told(null, attacks[1]!)).toContain('sig-val')
+    expect(await reported(null, attacks[0]!)).toContain('sig-val')
+    expect(await reported(null, attacks[1]!)).toContain('sig-val')
   })
 })
 

@@ -187,11 +187,11 @@ describe('raw ports', () => {
     client.close()
   })
 
-  const held: { name: string; bytes: string }[] = [
+  const kept: { name: string; bytes: string }[] = [
     { name: 'a request for another host', bytes: 'GET / HTTP/1.1\r\nHost: evil.com\r\n\r\n' },
     { name: 'a TLS hello', bytes: '\x16\x03\x01\x00\x05hello' },
   ]
-  it.each(held)('does not let $name through that waited for the server', async ({ bytes }) => {
+  it.each(kept)('does not let $name through that waited for the server', async ({ bytes }) => {
     world = createWorld()
     await world.serve(25, greeter())
     const { port } = await world.open(

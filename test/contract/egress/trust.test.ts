@@ -61,6 +61,6 @@ it('authorities of a file are trusted beside the machine’s, and a file without
   writeFileSync(file, internet.authority.pem)
   expect(createUpstream({ roots: '', trust: readAuthorities([file]) }).roots).toContain(internet.authority.pem.trim())
   writeFileSync(file, 'nothing')
-  expect(() => readAuthorities([file])).toThrow(/holds no certificate/)
+  expect(() => readAuthorities([file])).toThrow(/contains no certificate/)
   expect(() => readAuthorities([join(session.base, 'absent')])).toThrow(/cannot be read/)
 })

@@ -17,13 +17,13 @@ export interface HostMode {
   readonly driven: readonly string[]
 }
 
-type Told = Pick<HostMode, 'says' | 'record'>
+type ModeInput = Pick<HostMode, 'says' | 'record'>
 
 const lines = (...events: readonly object[]): string => events.map((event) => `${JSON.stringify(event)}\n`).join('')
 const ID = 'a3a29a8a-96c1-41da-9b45-ca23ff780ba9'
 
 /** A turn of Codex in its own sandbox. */
-export const codexTurn = (type: string): Told => ({
+export const codexTurn = (type: string): ModeInput => ({
   says: { turn_id: 't1', transcript_path: '$H/record.jsonl' },
   record: {
     'record.jsonl': lines({ type: 'turn_context', payload: { turn_id: 't1', sandbox_policy: { type } } }),
@@ -31,7 +31,7 @@ export const codexTurn = (type: string): Told => ({
 })
 
 /** A call of Copilot CLI in this mode. */
-export const copilotMode = (newMode: string): Told => ({
+export const copilotMode = (newMode: string): ModeInput => ({
   says: { sessionId: ID },
   record: {
     [`.copilot/session-state/${ID}/events.jsonl`]: lines(
@@ -50,7 +50,7 @@ export const copilotMode = (newMode: string): Told => ({
 })
 
 /** A call of Cline's after its person said something in this mode. */
-export const clineSaid = (mode: string): Told => ({
+export const clineSaid = (mode: string): ModeInput => ({
   says: { sessionContext: { rootSessionId: ID }, parent_agent_id: null },
   record: {
     [`.cline/data/sessions/${ID}/${ID}.messages.json`]: JSON.stringify({

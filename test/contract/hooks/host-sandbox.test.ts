@@ -71,16 +71,16 @@ describe('Codex', () => {
 
   it('cannot be had to write by an agent that wraps the command itself', async () => {
     const free = await rewritten([turn('t1', 'workspace-write')])
-    const held = await rewritten([turn('t1', 'read-only')])
-    expect(await rewritten([turn('t1', 'read-only')], free)).toBe(held)
-    expect(await rewritten([turn('t1', 'read-only')], held)).toBe(held)
+    const kept = await rewritten([turn('t1', 'read-only')])
+    expect(await rewritten([turn('t1', 'read-only')], free)).toBe(kept)
+    expect(await rewritten([turn('t1', 'read-only')], kept)).toBe(kept)
   })
 
   it.each([
-    ['a command', 'touch made.txt', 1],
-    ['a patch', "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch\nEOF", null],
+    ['a command', 'touch new.txt', 1],
+    ['a patch', "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+x\n*** End Patch\nEOF", null],
   ])('%s that may only read writes nothing, and writes otherwise', async (_, command, code) => {
-    const made = join(world.project, 'made.txt')
+    const created = join(world.project, 'new.txt')
     const run = (readOnly: boolean) =>
       runHookCommand({
         machine: world.machine,
@@ -92,12 +92,12 @@ describe('Codex', () => {
         readOnly,
         io: { stdin: 'none', stdout: 'discard', stderr: 'discard' },
       })
-    const held = await run(true)
-    expect('denied' in held ? null : held.exitCode).toBe(code)
-    expect(existsSync(made)).toBe(false)
+    const kept = await run(true)
+    expect('denied' in kept ? null : kept.exitCode).toBe(code)
+    expect(existsSync(created)).toBe(false)
     expect(await run(false)).toMatchObject({ exitCode: 0 })
-    expect(existsSync(made)).toBe(true)
-    rmSync(made)
+    expect(existsSync(created)).toBe(true)
+    rmSync(created)
   })
 })
 

@@ -37,7 +37,7 @@ describe.each(hosts.flatMap((host) => CONTRACT[host].modes.map((row) => ({ host,
   }
 
   it(`a command that is allowed ${reads ? 'only reads' : 'may write'}, and the yes is ${yes === 'ours' ? 'ours' : 'left to the host'}`, async () => {
-    const answer = await asked('touch made.txt')
+    const answer = await asked('touch new.txt')
     expect(effectOf(host, answer)).toBe('sandboxed')
     expect(/[0-9a-f]{12}(\+read)?/.exec(answer.stdout)?.[1] === '+read').toBe(reads === true)
     expect(/"permission(?:Decision)?":"allow"/.test(answer.stdout)).toBe(yes === 'ours')
@@ -46,8 +46,8 @@ describe.each(hosts.flatMap((host) => CONTRACT[host].modes.map((row) => ({ host,
   it(`one that needs a yes is ${ask === 'person' ? 'put to the person' : 'denied'}`, async () => {
     const first = await asked('cat .env')
     // Where the agent learns the form to use, its content is judged when it uses it.
-    const told = /has to say so itself: (\S+ [0-9a-f]{12} 'cat \.env')/.exec(first.stdout)?.[1]
-    expect(effectOf(host, told ? await asked(told) : first)).toBe(ask === 'person' ? 'ask' : 'deny')
+    const reported = /has to say so itself: (\S+ [0-9a-f]{12} 'cat \.env')/.exec(first.stdout)?.[1]
+    expect(effectOf(host, reported ? await asked(reported) : first)).toBe(ask === 'person' ? 'ask' : 'deny')
   })
 
   it('one that is denied stays so', async () => {

@@ -118,14 +118,14 @@ it('does not follow the folder that an agent chooses for its call', async () => 
 
 it('explains to its person what applies, and what cannot be understood', async () => {
   const { home, env } = world.machine
-  const told = () => ownRulesTold(findHost('claude-code')!.ownRules, { root: world.project, home, env })
-  expect(await told()).toEqual([])
+  const reported = () => ownRulesTold(findHost('claude-code')!.ownRules, { root: world.project, home, env })
+  expect(await reported()).toEqual([])
   const user = put(
     'home/.claude/settings.json',
     rules({ deny: ['Bash(mkdir:*)', 'Read(**/.env)'], allow: ['Bash(ls)'] }),
   )
   const project = put('project/.claude/settings.json', '{')
-  expect(await told()).toEqual([
+  expect(await reported()).toEqual([
     `applies what ${project} denies or asks: it, which cannot be read, so every command asks`,
     `applies what ${user} denies or asks: Bash(mkdir:*)`,
   ])

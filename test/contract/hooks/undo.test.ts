@@ -108,13 +108,13 @@ const done = (name: string) =>
   world.ask('claude-code', { ...claude(name, {}), hook_event_name: 'PostToolUse', tool_response: {} })
 
 it('keeps what the host’s own Write and Edit change, several at once, and undoes them one after the other', async () => {
-  const [old, made] = [join(world.project, 'lost/a.txt'), join(world.project, 'lost/deep/new.txt')]
+  const [old, created] = [join(world.project, 'lost/a.txt'), join(world.project, 'lost/deep/new.txt')]
   await edit('Edit', old)
-  await edit('Write', made)
+  await edit('Write', created)
   writeFileSync(old, 'by the host\n')
   await done('Edit')
   mkdirSync(join(world.project, 'lost/deep'))
-  writeFileSync(made, 'new')
+  writeFileSync(created, 'new')
   await done('Write')
   await edit('Edit', old)
   writeFileSync(old, 'by the host again\n')

@@ -320,7 +320,7 @@ it('approvals.webhook, format, answer_url and desktop: where a question is sent'
   try {
     process.env.PATH = `${world.base}:${before}`
     const machine = { ...world.machine, env: { ...world.machine.env, DISPLAY: ':0' } }
-    const told = async (lines: string): Promise<string> => {
+    const reported = async (lines: string): Promise<string> => {
       const webhook = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/topic`
       own(`[approvals]\nwebhook = "${webhook}"\n${lines}`)
       const notices = await noticeSettings(machine, world.root, () => {})
@@ -355,11 +355,11 @@ it('approvals.webhook, format, answer_url and desktop: where a question is sent'
         await page.close()
       }
     }
-    const plain = JSON.parse(await told('desktop = false')) as { subject: string; answers: { deny: string } }
+    const plain = JSON.parse(await reported('desktop = false')) as { subject: string; answers: { deny: string } }
     expect(plain.subject).toBe('git push')
     expect(plain.answers.deny).toMatch(/^http:\/\/127\.0\.0\.1:/)
     expect(existsSync(shown)).toBe(false)
-    const ntfy = await told('format = "ntfy"\nanswer_url = "https://phone.example"')
+    const ntfy = await reported('format = "ntfy"\nanswer_url = "https://phone.example"')
     expect(JSON.parse(ntfy)).toMatchObject({ topic: 'topic' })
     expect(ntfy).toContain('"https://phone.example/answer/')
     await expect.poll(() => existsSync(shown)).toBe(true)

@@ -102,8 +102,8 @@ describe('whatever the policy', () => {
     for (const { plan, profile } of worlds(4)) {
       const writable = (path: string) =>
         plan.binds.some((bind) => bind.mode === 'read-write' && isInside(path, bind.path))
-      for (const held of [...plan.masks, ...plan.pins.filter((pin) => pin.mode === 'read-only').map((pin) => pin.path)])
-        for (let path = held; path !== '/' && writable(path); path = posix.dirname(path))
+      for (const kept of [...plan.masks, ...plan.pins.filter((pin) => pin.mode === 'read-only').map((pin) => pin.path)])
+        for (let path = kept; path !== '/' && writable(path); path = posix.dirname(path))
           expect(both(profile, { operation: 'file-write-unlink', path })).toEqual(['deny', 'deny'])
     }
   })

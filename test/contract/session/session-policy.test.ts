@@ -596,7 +596,7 @@ describe('custom tools', () => {
       name: 'sees the project with the label',
       manifest: { labels: ['execute', 'filesystem'] },
       script: '#!/bin/bash\ncat ROOT/a.txt; echo new > ROOT/extra.txt; cat ROOT/extra.txt\n',
-      says: /one\nmade/,
+      says: /one\nnew/,
     },
     {
       name: 'starts nothing without the label',
@@ -609,7 +609,7 @@ describe('custom tools', () => {
       name: 'cannot change its own script',
       manifest: { labels: ['execute', 'filesystem'] },
       script: '#!/bin/bash\necho x >> "$0" && echo changed || echo kept\n',
-      says: /held/,
+      says: /kept/,
     },
     {
       name: 'cannot see the state directory',

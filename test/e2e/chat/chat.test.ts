@@ -304,7 +304,7 @@ it('/diff shows what a call changed, and /undo puts it back', async () => {
   await chat.ready()
   expect([at.has('data/a.txt'), at.has('new.txt')]).toEqual([false, true])
   await chat.send('/diff')
-  await chat.until(/\+ .*made\.txt/)
+  await chat.until(/\+ .*new\.txt/)
   await chat.ready()
   await chat.send('/undo')
   await chat.until(/is undone/)

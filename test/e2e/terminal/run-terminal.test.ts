@@ -139,7 +139,7 @@ describe('like a shell’s child', () => {
 
   it('cordon log says what ran, without its arguments', async () => {
     person.line(
-      'cordon run -- sh -c "touch made-by-log; exit 3"; cordon run -- git status --short hidden-word; cordon log',
+      'cordon run -- sh -c "touch new-by-log; exit 3"; cordon run -- git status --short hidden-word; cordon log',
     )
     await person.atPrompt()
     person.line('cordon log --hours 1')
@@ -204,7 +204,7 @@ describe('asks at the moment of need,', () => {
     expect(await person.sees('from the library')).toContain('~/lib/a.txt')
     await person.atPrompt()
     expect(manifest()).not.toContain('lib')
-    person.line('cordon run -- sh -c "cat ~/lib/a.txt && touch made"')
+    person.line('cordon run -- sh -c "cat ~/lib/a.txt && touch new"')
     expect(await person.atPrompt()).not.toContain('asks')
     expect(project.cordon(['verify']).code).toBe(0)
   })

@@ -154,7 +154,7 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
       bash('./w.sh confidential', {
         after: (place) => {
           expect(place.record().find(({ type }) => type === 'end')).toMatchObject({ exit_code: 3 })
-          expect(JSON.stringify(place.record())).toMatch(/made\.txt.*blocked\.example|blocked\.example.*made\.txt/)
+          expect(JSON.stringify(place.record())).toMatch(/new\.txt.*blocked\.example|blocked\.example.*new\.txt/)
           expect(JSON.stringify(place.record())).not.toContain('confidential')
         },
       }),
