@@ -24,9 +24,9 @@ test('a computed address names no host', () => {
 })
 
 test('the setup message has each row and host on a separate line', () => {
-  const orders = gitKeyLines(['*.example.org'])
-  expect(orders).toHaveLength(harmlessGitKeys.length + 1)
-  expect(orders).toContain('remote.*.url\turl')
-  expect(orders.at(-1)).toBe('host\t*.example.org')
-  expect(orders.every((line) => /^[^\t\n]+\t[^\t\n]+$/.test(line))).toBe(true)
+  const setup = gitKeyLines(['*.example.org'])
+  expect(setup).toHaveLength(harmlessGitKeys.length + 1)
+  expect(setup).toContain('remote.*.url\turl')
+  expect(setup.at(-1)).toBe('host\t*.example.org')
+  expect(setup.every((line) => /^[^\t\n]+\t[^\t\n]+$/.test(line))).toBe(true)
 })

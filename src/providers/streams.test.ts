@@ -14,8 +14,8 @@ import { wires } from './wires/wires.ts'
 function read(wire: WireName, pieces: readonly Uint8Array[]): ProviderEvent[] {
   const events = new EventStreamReader()
   const reader = wires[wire].reader()
-  const told = pieces.flatMap((bytes) => events.take(bytes).flatMap((event) => reader.take(event)))
-  return [...told, ...reader.end()]
+  const reported = pieces.flatMap((bytes) => events.take(bytes).flatMap((event) => reader.take(event)))
+  return [...reported, ...reader.end()]
 }
 
 function doneOf(events: readonly ProviderEvent[]) {

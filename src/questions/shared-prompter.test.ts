@@ -31,20 +31,20 @@ const request = {
 
 interface Person {
   readonly prompter: Prompter
-  readonly told: string[]
+  readonly shown: string[]
   answer: (answer: Answer) => void
   wasAborted: boolean
 }
 
 function person(onceOnly = false): Person {
   const self: Person = {
-    told: [],
+    shown: [],
     answer: () => {},
     wasAborted: false,
     prompter: {
       name: 'terminal',
       onceOnly,
-      tell: (text) => self.told.push(text),
+      tell: (text) => self.shown.push(text),
       ask: (_, signal) =>
         new Promise((resolve, reject) => {
           self.answer = resolve
@@ -73,7 +73,7 @@ it('an answer from elsewhere ends the prompt here, means what was really asked, 
   ])
   expect(answerWaiting(machine, ask!.id, { kind: 'session', choice: 0, by: 'page' })).toBeNull()
   expect(await answered).toEqual({ kind: 'session', grant, by: 'page' })
-  expect([here.wasAborted, here.told]).toEqual([true, ['Answered: “this session”, on the page.']])
+  expect([here.wasAborted, here.shown]).toEqual([true, ['Answered: “this session”, on the page.']])
   expect(answerWaiting(machine, ask!.id, { kind: 'deny', by: 'link' })).toContain(
     'answered already: “this session”, on the page',
   )

@@ -233,7 +233,7 @@ describe('pins', () => {
 
   test('the directories above a mask on its path stay in place, and no others', () => {
     const masks = ['/home/ada/work/a/b/plan.txt', '/home/ada/work/c/.env', '/etc/shadow']
-    const { pins } = plan({ masks, held: ['/home/ada/work/a/b/plan.txt', '/etc/shadow'] })
+    const { pins } = plan({ masks, pinned: ['/home/ada/work/a/b/plan.txt', '/etc/shadow'] })
     expect(pins).toEqual([pin('/home/ada/work/a', 'in-place'), pin('/home/ada/work/a/b', 'in-place')])
   })
 })

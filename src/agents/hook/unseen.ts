@@ -255,7 +255,7 @@ async function typedDenials(
   place: UnseenPlace,
 ): Promise<readonly ReadCall[]> {
   const typed = said && runsInline ? typedCommand(said) : []
-  if (typed.length === 0 || (await place.setting?.())?.kind === 'held') return []
+  if (typed.length === 0 || (await place.setting?.())?.kind === 'withheld') return []
   return skillDenials(root, typed, place)
 }
 

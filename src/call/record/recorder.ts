@@ -148,8 +148,8 @@ function changesOf(changes: readonly CallChanges[]): Pick<EndEvent, 'changes'> {
   const all = changes.filter(({ call }) => call !== null)
   if (all.length === 0) return {}
   const sum = (of: 'made' | 'changed' | 'removed' | 'lost') => all.reduce((total, one) => total + one[of].length, 0)
-  const names = all.flatMap(({ made, changed, removed }) => [
-    ...made.map((path) => `+${path}`),
+  const names = all.flatMap(({ made: created, changed, removed }) => [
+    ...created.map((path) => `+${path}`),
     ...changed.map((path) => `~${path}`),
     ...removed.map((path) => `-${path}`),
   ])

@@ -61,8 +61,8 @@ export async function componentFiles(machine: Machine, backend: Backend, bytes: 
     throw new Fault('bad-component', `it does not load: it is larger than ${MAX_COMPONENT / 1024 ** 2} MiB`)
   const base = openOwnDirectory(join(machine.stateDir, 'components'))
   // Rebuilt for other versions of the tools.
-  const made = createHash('sha256').update(COMPONENT_TOOLS.join()).update(bytes).digest('hex')
-  const folder = join(base, made)
+  const digest = createHash('sha256').update(COMPONENT_TOOLS.join()).update(bytes).digest('hex')
+  const folder = join(base, digest)
   if (existsSync(join(folder, 'agent.js'))) return folder
   const order = JSON.stringify({ make: 'files', base64: Buffer.from(bytes).toString('base64') })
   const files = await make(machine, backend, order)

@@ -33,14 +33,14 @@ function example(signature: string, more: readonly string[] = []): SignableReque
  * signature.
  */
 function byPlaceholder(): string {
-  const made = signAgain(
+  const created = signAgain(
     example(SIGNATURE),
     { ...example(SIGNATURE), host: 'iam.amazonaws.com' },
     KEY,
     'placeholder',
     NOW,
   )
-  return 'authorization' in made ? made.authorization.slice(-64) : made.problem
+  return 'authorization' in created ? created.authorization.slice(-64) : created.problem
 }
 
 it('is as AWS publishes it', () => {

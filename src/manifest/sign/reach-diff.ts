@@ -77,19 +77,19 @@ function settingChanges(old: Grants, now: Grants): ReachChange[] {
 
 function listChanges(list: ListWords, path: string, was: Plain | undefined, is: Plain | undefined): ReachChange[] {
   const [old, now] = [entries(list, was), entries(list, is)]
-  const made: ReachChange[] = []
+  const created: ReachChange[] = []
   const add = (direction: ReachChange['direction'], subject: string, verdict: Verdict | null, text: string) =>
-    made.push({ direction, kind: list.kind, subject, verdict, text })
+    created.push({ direction, kind: list.kind, subject, verdict, text })
   const closing = list.effect === 'closes'
   // A list that was written and lost every entry (an unset variable) lets nothing through.
   if (isClosed(is)) add('closes', path, 'deny', `${list.what} is empty now, and lets nothing through.`)
   else if (isClosed(was)) add('opens', path, null, `${list.what} was empty and let nothing through; now it does.`)
-  if (isClosed(is)) return made
+  if (isClosed(is)) return created
   if (list.filter !== undefined && !isClosed(was) && (old.size === 0) !== (now.size === 0)) {
     const only = [...now.keys()].map(quote).join(', ')
     if (now.size === 0) add('opens', path, 'allow', `${list.filter} anything: the list of ${old.size} is gone.`)
     else add('closes', path, null, `${list.filter} nothing but ${only}.`)
-    return made
+    return created
   }
   for (const [subject, entry] of now) {
     const before = old.get(subject)
@@ -102,7 +102,7 @@ function listChanges(list: ListWords, path: string, was: Plain | undefined, is: 
     if (now.has(subject)) continue
     add(closing ? 'opens' : 'closes', subject, closing ? null : 'ask', list.removed(quote(subject), entry))
   }
-  return made
+  return created
 }
 
 function isClosed(value: Plain | undefined): boolean {

@@ -81,8 +81,8 @@ export function programTable(scene: TableScene, path: string): readonly string[]
 }
 
 /** The lines by which the init reports who connects, and knows programs that have their own hosts. */
-export function callerLines(held: Pick<HeldHosts, 'programs'> | null, path: string): readonly string[] {
-  const names = new Set((held?.programs ?? []).flatMap((name) => knownTool(name)?.programs ?? []))
+export function callerLines(limited: Pick<HeldHosts, 'programs'> | null, path: string): readonly string[] {
+  const names = new Set((limited?.programs ?? []).flatMap((name) => knownTool(name)?.programs ?? []))
   const folders = [...new Set([...path.split(':').filter((folder) => folder.startsWith('/')), ...PROGRAM_FOLDERS])]
   const links = [...names]
     .filter((name) => !name.includes('*'))

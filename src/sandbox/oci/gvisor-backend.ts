@@ -99,7 +99,7 @@ export function createGvisorBackend(): Backend {
     probe,
     compile: (plan): CompiledSandbox => {
       const [program, ...args] = gvisorWords(plan, cgroups(), null)
-      return { program, args, orders: '' }
+      return { program, args, setupMessage: '' }
     },
     launch: async (planned, io = {}) => {
       // A plan that is under way is completed before anything is waited for.

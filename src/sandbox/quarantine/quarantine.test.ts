@@ -66,9 +66,9 @@ function open(
   const own = { configDir: join(base, 'config'), stateDir: state, manifestPath: join(root, 'cordon.toml') }
   const facts = { home: join(base, 'home'), write: [...roots], named, own }
   return {
-    begin: (held?: boolean) => {
+    begin: (recorded?: boolean) => {
       tree.refresh()
-      return guard.begin(facts, undefined, held)
+      return guard.begin(facts, undefined, recorded)
     },
   }
 }
@@ -462,19 +462,22 @@ describe('what a run plants does not stay', () => {
       left: ['moved .envrc', 'moved .vscode/tasks.json'],
     },
     { note: 'none did', held: [false], known: true, left: ['moved .envrc', 'moved .vscode/tasks.json'] },
-  ])('what the person created meanwhile stays as long as it is known whose it was: $note', ({ held, known, left }) => {
-    const journal = join(state, 'runs')
-    const ownOf = () => (known ? (path: string) => path.endsWith('.envrc') : null)
-    const first = open([], [root], ownOf)
-    const [name] = held.map((one) => first.begin(one).name)
-    write('.envrc', 'evil')
-    write('.vscode/tasks.json', 'mine')
-    const [file, ...others] = readdirSync(journal)
-    expect([others, held.length > 1 || file === `${name}.json`]).toEqual([[], true])
-    const text = readFileSync(join(journal, file!), 'utf8')
-    writeFileSync(join(journal, file!), text.replace(/"owner":\{[^}]*\}/, '"owner":{"pid":4194304,"started":"1"}'))
-    expect(summary(open([], [root], ownOf).begin(true).recovered).actions).toEqual(left)
-  })
+  ])(
+    'what the person created meanwhile stays as long as it is known whose it was: $note',
+    ({ held: recorded, known, left }) => {
+      const journal = join(state, 'runs')
+      const ownOf = () => (known ? (path: string) => path.endsWith('.envrc') : null)
+      const first = open([], [root], ownOf)
+      const [name] = recorded.map((one) => first.begin(one).name)
+      write('.envrc', 'evil')
+      write('.vscode/tasks.json', 'mine')
+      const [file, ...others] = readdirSync(journal)
+      expect([others, recorded.length > 1 || file === `${name}.json`]).toEqual([[], true])
+      const text = readFileSync(join(journal, file!), 'utf8')
+      writeFileSync(join(journal, file!), text.replace(/"owner":\{[^}]*\}/, '"owner":{"pid":4194304,"started":"1"}'))
+      expect(summary(open([], [root], ownOf).begin(true).recovered).actions).toEqual(left)
+    },
+  )
 
   test('two that were killed at once are each settled by what they did themselves', () => {
     const journal = join(state, 'runs')

@@ -89,7 +89,7 @@ export function settleRun(
     ['the stopped rebases', (of) => of.sequences()],
     ['the names that are not UTF-8', (of) => of.odd()],
     ['the links to secrets', (of) => of.links(stateDir)],
-    ['the instructions and workflows', (of) => of.told()],
+    ['the instructions and workflows', (of) => of.reportChanges()],
   ]
   for (const [what, step] of steps) isolated(what, () => settling && step(settling))
   return findings
@@ -181,7 +181,7 @@ class Settling {
   }
 
   /** Files that may change, but not without a word to the person. */
-  told(): void {
+  reportChanges(): void {
     const before = this.#baseline.told ?? {}
     const now = readReported(this.#tree)
     const changed = new Set(Object.keys(before).filter((path) => !now.has(path)))

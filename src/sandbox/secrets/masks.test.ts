@@ -415,12 +415,12 @@ describe('the watch', () => {
     put('a/new', 'y')
     renameSync(join(root, 'a/new'), replaced)
     rmSync(removed)
-    const made = put('d/.env')
+    const created = put('d/.env')
     const index = newIndex()
     index.refresh()
     const changes = watch.close(index.masks([]).files)
     expect(changes.map((change) => [change.what, change.path]).sort()).toEqual([
-      ['made', made],
+      ['made', created],
       ['removed', removed],
       ['replaced', replaced],
     ])
@@ -430,8 +430,8 @@ describe('the watch', () => {
     const hidden = put('a/.env')
     await new Promise((resolve) => setTimeout(resolve, 60))
     const watch = new MaskWatch([])
-    const made = put('b/.env')
-    expect(watch.close([hidden, made]).map((change) => change.path)).toEqual([made])
+    const created = put('b/.env')
+    expect(watch.close([hidden, created]).map((change) => change.path)).toEqual([created])
   })
 
   test('says nothing of a secret whose folder was moved, because the mask went along', () => {

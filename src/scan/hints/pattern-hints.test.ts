@@ -60,8 +60,8 @@ describe('every rule of the table', () => {
         const words = ` ${text.replaceAll("'", '').replace(/[^\p{L}\p{N}]+/gu, ' ')} `
         const has = (where: string, sets: readonly (readonly string[])[]) =>
           sets.every((set) => set.some((hint) => where.includes(hint)))
-        const holds = ways.some((way) => has(words, way.words) && has(text, way.signs))
-        expect(holds, `${JSON.stringify(text)} has no hint of ${rule.rule}`).toBe(true)
+        const hasHints = ways.some((way) => has(words, way.words) && has(text, way.signs))
+        expect(hasHints, `${JSON.stringify(text)} has no hint of ${rule.rule}`).toBe(true)
         if (rule.on !== 'words') continue
         expect(text.split(' ').length).toBeLessThanOrEqual(mostWords(pattern))
         expect(match[0]).not.toContain('   ')

@@ -112,9 +112,9 @@ it('masks every one of several secrets in one text', () => {
   })
   fc.assert(
     fc.property(fc.array(line, { minLength: 2, maxLength: 12 }), (lines) => {
-      const made = lines.map(({ sample, seed, joint }) => ({ ...secretLine(randomFrom(seed), sample), joint }))
+      const created = lines.map(({ sample, seed, joint }) => ({ ...secretLine(randomFrom(seed), sample), joint }))
       // What does not show alone is not a matter of the others.
-      const alone = made.filter((one) => !redactor.redact(one.line).includes(one.secret))
+      const alone = created.filter((one) => !redactor.redact(one.line).includes(one.secret))
       const out = redactor.redact(alone.map((one) => one.line + one.joint).join(''))
       for (const { secret } of alone) expect(out).not.toContain(secret)
     }),

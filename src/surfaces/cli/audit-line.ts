@@ -121,9 +121,9 @@ function started({ programs, programs_left_out }: AuditLine): string {
 }
 
 function changed(value: unknown): string {
-  const { made, changed: other, removed, undo } = (value ?? {}) as { readonly [name: string]: unknown }
+  const { made: created, changed: other, removed, undo } = (value ?? {}) as { readonly [name: string]: unknown }
   const counts = [
-    [made, 'created'],
+    [created, 'created'],
     [other, 'changed'],
     [removed, 'removed'],
   ].flatMap(([count, word]) => (typeof count === 'number' && count > 0 ? [`${count} ${text(word)}`] : []))

@@ -25,8 +25,7 @@ export function terminalConsent(show: (text: string) => boolean, now: () => numb
   let wrong = 0
   return {
     take(action, code) {
-      if (wrong >= MAX_WRONG)
-        return `${MAX_WRONG} codes were wrong, so no more are accepted; restart cordon ui`
+      if (wrong >= MAX_WRONG) return `${MAX_WRONG} codes were wrong, so no more are accepted; restart cordon ui`
       const known = pending?.action === action && pending.until > now() ? pending : null
       if (known && code !== null) {
         known.tries++

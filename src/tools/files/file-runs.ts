@@ -178,11 +178,11 @@ interface MkdirInput {
 
 export async function mkdir(input: MkdirInput, context: ToolContext): Promise<ToolOutput> {
   const directory = context.checked(input.path)
-  const made = context.files.makeDirectory(directory)
+  const built = context.files.makeDirectory(directory)
   return {
-    text: made.length > 0 ? `Created ${input.path}.` : `${input.path} is already there.`,
-    data: { path: directory, made },
-    files: { read: [], written: made },
+    text: built.length > 0 ? `Created ${input.path}.` : `${input.path} is already there.`,
+    data: { path: directory, made: built },
+    files: { read: [], written: built },
   }
 }
 

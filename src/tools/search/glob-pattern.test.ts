@@ -34,8 +34,8 @@ describe('globs', () => {
     ['a/**/b', 'c', false],
     ['a/**/b', 'a', true],
     ['{a,b}/x', 'b', true],
-  ])('%s descends into %s: %s', (pattern, directory, leads) => {
-    expect(parseGlob(pattern).leadsInto(directory)).toBe(leads)
+  ])('%s descends into %s: %s', (pattern, directory, descends) => {
+    expect(parseGlob(pattern).leadsInto(directory)).toBe(descends)
   })
 
   it('of one name match at any depth where they filter', () => {

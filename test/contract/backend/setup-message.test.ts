@@ -15,18 +15,18 @@ import { planIn } from '../../plan-in.ts'
 const ROUNDS = 150
 
 let project: string
-let compiled: { program: string; args: readonly string[]; orders: Buffer }
+let compiled: { program: string; args: readonly string[]; setupMessage: Buffer }
 
 beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))
-  project = mkdtempSync(join(tmpdir(), 'cordon-orders-'))
+  project = mkdtempSync(join(tmpdir(), 'cordon-setup-'))
   writeFileSync(join(project, '.env'), 'secret')
   const {
     program,
     args,
-    orders: setup,
+    setupMessage: setup,
   } = createBwrapBackend().compile(planIn(project, ['/usr/bin/true'], { masks: [join(project, '.env')] }))
-  compiled = { program, args, orders: Buffer.from(setup as Uint8Array) }
+  compiled = { program, args, setupMessage: Buffer.from(setup as Uint8Array) }
 })
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
@@ -77,7 +77,7 @@ const refusal = { kind: 'failed', step: NUMBERS.step.ORDERS }
 
 /** The setup message without some records, with its length corrected. */
 function without(types: string): Buffer {
-  const { orders: setup } = compiled
+  const { setupMessage: setup } = compiled
   const kept: Buffer[] = []
   for (let at = 12; at < setup.length; ) {
     const length = setup.readUInt32LE(at + 1)
@@ -88,7 +88,7 @@ function without(types: string): Buffer {
 }
 
 function framed(body: Buffer): Buffer {
-  const head = Buffer.from(compiled.orders.subarray(0, 12))
+  const head = Buffer.from(compiled.setupMessage.subarray(0, 12))
   head.writeUInt32LE(body.length, 8)
   return Buffer.concat([head, body])
 }
@@ -101,11 +101,11 @@ function record(type: string, payload: Uint8Array | string): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-const before = (extra: Buffer): Buffer => framed(Buffer.concat([extra, compiled.orders.subarray(12)]))
+const before = (extra: Buffer): Buffer => framed(Buffer.concat([extra, compiled.setupMessage.subarray(12)]))
 
 test('nothing starts when a control group cannot be joined', async () => {
   let answer: Answer
-  do answer = await give(compiled.orders, [join(project, 'missing/cgroup.procs')])
+  do answer = await give(compiled.setupMessage, [join(project, 'missing/cgroup.procs')])
   while (answer.unheard)
   expect(answer.code).toBe(125)
   expect(answer.messages).toEqual([expect.objectContaining({ kind: 'failed', step: NUMBERS.step.JOIN })])
@@ -114,7 +114,7 @@ test('nothing starts when a control group cannot be joined', async () => {
 test('bubblewrap and its init join every control group', async () => {
   const groups = ['first', 'second'].map((name) => join(project, name))
   for (const group of groups) writeFileSync(group, '')
-  const { messages } = await give(compiled.orders, groups, true)
+  const { messages } = await give(compiled.setupMessage, groups, true)
   expect(messages.map(({ kind }) => kind)).toContain('ready')
   // Each process is written over the one before it: bubblewrap's child comes last.
   const [first, second] = groups.map((group) => readFileSync(group, 'utf8'))
@@ -129,8 +129,8 @@ test.each([
   { name: 'no command', make: () => without('a') },
   { name: 'no end', make: () => without('z') },
   { name: 'nothing', make: () => Buffer.alloc(0) },
-  { name: 'half of it', make: () => compiled.orders.subarray(0, compiled.orders.length >> 1) },
-  { name: 'another magic', make: () => Buffer.concat([Buffer.from('CORDON2\n'), compiled.orders.subarray(8)]) },
+  { name: 'half of it', make: () => compiled.setupMessage.subarray(0, compiled.setupMessage.length >> 1) },
+  { name: 'another magic', make: () => Buffer.concat([Buffer.from('CORDON2\n'), compiled.setupMessage.subarray(8)]) },
   { name: 'more than the limit', make: () => Buffer.from('CORDON1\n\xff\xff\xff\xff', 'latin1') },
   { name: 'an unknown record', make: () => before(record('?', 'x')) },
   { name: 'a second directory', make: () => before(record('c', '/tmp\0')) },
@@ -151,7 +151,7 @@ test.each([
   { name: 'more servers than it accepts', make: () => before(record('d', 'ab'.repeat(65))) },
   {
     name: 'bytes after the end',
-    make: () => framed(Buffer.concat([compiled.orders.subarray(12), record('a', 'x\0')])),
+    make: () => framed(Buffer.concat([compiled.setupMessage.subarray(12), record('a', 'x\0')])),
   },
 ])('refused: $name', async ({ make }) => {
   const { code, messages } = await give(make())
@@ -161,13 +161,13 @@ test.each([
 })
 
 test('a whole setup message is obeyed until the control channel closes', async () => {
-  const { messages } = await give(compiled.orders, [], true)
+  const { messages } = await give(compiled.setupMessage, [], true)
   expect(messages[0]).toMatchObject({ kind: 'ready' })
 })
 
 /** The places of the filter's own instructions: any others make calls fail at random, and with them whatever runs under it. */
 function filterPlaces(): readonly [from: number, to: number] {
-  const { orders: setup } = compiled
+  const { setupMessage: setup } = compiled
   for (let at = 12; at < setup.length; at += 5 + setup.readUInt32LE(at + 1))
     if (setup[at] === 's'.charCodeAt(0)) return [at + 5, at + 5 + setup.readUInt32LE(at + 1)]
   throw new Error('the setup message has no filter')
@@ -182,7 +182,7 @@ test('damaged setup messages never crash the init', async () => {
   }
   const [from, to] = filterPlaces()
   for (let round = 0; round < ROUNDS; round++) {
-    const damaged = Buffer.from(compiled.orders)
+    const damaged = Buffer.from(compiled.setupMessage)
     for (let i = 0; i <= random(4); i++) {
       const at = 12 + random(damaged.length - 12 - (to - from))
       damaged[at < from ? at : at + to - from] = random(256)

@@ -100,7 +100,7 @@ export function randomRequest(chance: Chance): SandboxRequest {
     reads,
     writes,
     masks: [...ALWAYS_MASKED, ...some(chance, leaves, 3)],
-    held: chance(2) === 0 ? [] : some(chance, leaves, 3),
+    pinned: chance(2) === 0 ? [] : some(chance, leaves, 3),
     pins: some(chance, leaves, 4).map((path) => ({ path, mode: chance(3) === 0 ? 'in-place' : 'read-only' })),
     network: pick(chance, ['none', 'listener'] as const),
     port: 40000 + chance(1000),

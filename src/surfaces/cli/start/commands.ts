@@ -57,8 +57,7 @@ const rows: readonly CommandRow[] = [
     usage: 'cordon shell [--read PATH] [--allow-host HOST] …',
     words: 0,
     flags: [manifest, root, ...oneOff, quiet],
-    details:
-      'The same as cordon run -i. The bundles of the manifest apply to all you type; brokered keys do not.',
+    details: 'The same as cordon run -i. The bundles of the manifest apply to all you type; brokered keys do not.',
   },
   {
     name: 'add',

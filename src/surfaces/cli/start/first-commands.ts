@@ -16,7 +16,10 @@ const plan: FlagRow = flag('--plan', 'Print what the sandbox would be, and do no
 const planJson = flag('--json', 'With --plan: print it as JSON.')
 const observe = flag('--observe', 'Ask nothing: the sandbox blocks what no grant names, and the record lists it.')
 
-export const quiet: FlagRow = flag('-q --quiet', 'Print no messages and ask nothing; the command’s output and exit code stay.')
+export const quiet: FlagRow = flag(
+  '-q --quiet',
+  'Print no messages and ask nothing; the command’s output and exit code stay.',
+)
 export const timeout: FlagRow = flag('--timeout SECONDS', 'Stop it after this time.')
 const interactive = flag('-i --interactive', 'At a terminal; without a command, open a shell.')
 

@@ -151,7 +151,7 @@ function sizeOf(value: unknown, most: number): number {
 }
 
 /** A bound: the keyword, and whether the measure satisfies it. */
-type Bound = readonly [keyword: string, holds: (measured: number, bound: number) => boolean]
+type Bound = readonly [keyword: string, isWithin: (measured: number, bound: number) => boolean]
 
 const isAtLeast: Bound[1] = (measured, bound) => measured >= bound
 const isAtMost: Bound[1] = (measured, bound) => measured <= bound
@@ -180,9 +180,9 @@ function sizeProblem(schema: Json, value: unknown, where: string, check: Check):
 }
 
 function boundProblem(list: readonly Bound[], schema: Json, measure: () => number, where: string): string | null {
-  for (const [keyword, holds] of list) {
+  for (const [keyword, isWithin] of list) {
     const bound = schema[keyword]
-    if (typeof bound === 'number' && !holds(measure(), bound)) return `${where} breaks "${keyword}" of ${bound}`
+    if (typeof bound === 'number' && !isWithin(measure(), bound)) return `${where} breaks "${keyword}" of ${bound}`
   }
   return null
 }
