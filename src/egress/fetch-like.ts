@@ -97,10 +97,10 @@ function responseOf(incoming: IncomingMessage, agent: RouteAgent, most: number):
   }
   const plain = decoded(incoming, incoming.headers['content-encoding']) ?? incoming
   const isStream = incoming.headers['content-type']?.includes('text/event-stream') === true
-  const held = plain.pipe(limited(most, isStream))
-  plain.once('error', (error) => held.destroy(error))
-  held.once('close', () => incoming.destroy())
-  return new Response(webStream(held) as ConstructorParameters<typeof Response>[0], { status, headers })
+  const buffered = plain.pipe(limited(most, isStream))
+  plain.once('error', (error) => buffered.destroy(error))
+  buffered.once('close', () => incoming.destroy())
+  return new Response(webStream(buffered) as ConstructorParameters<typeof Response>[0], { status, headers })
 }
 
 /** Ends a body that exceeds the limit of one message; events of a stream are counted separately. */

@@ -147,9 +147,9 @@ export function machineKey(keys: KeyStore): { readonly key: SigningKey; readonly
     if (key === null) throw new Fault('bad-key', `the key of this machine in the ${stored.from} is damaged`)
     return { key, secret: stored.value }
   }
-  const made = makeSigningKey()
-  keys.write(KEY_NAME, made.secret)
-  return made
+  const created = makeSigningKey()
+  keys.write(KEY_NAME, created.secret)
+  return created
 }
 
 /**

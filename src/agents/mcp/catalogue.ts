@@ -31,7 +31,7 @@ export interface Placed {
   readonly written: string
   readonly before: string | null
   readonly original: string | null
-  /** The folders that were made for the file, outermost first. */
+  /** The folders that were created for the file, outermost first. */
   readonly made?: readonly string[]
 }
 

@@ -31,9 +31,12 @@ export function installedHooks(stateDir: string): readonly InstalledHook[] {
 export function keepHook(stateDir: string, hook: InstalledHook): void {
   HOOKS.change(openOwnDirectory(stateDir), (hooks) => {
     const known = hooks.find((other) => isFor(other, hook.agent, hook.scope, hook.root))
-    const made = [...new Set([...(known?.made ?? []), ...hook.made])]
+    const created = [...new Set([...(known?.made ?? []), ...hook.made])]
     const since = known ? known.since : hook.since
-    return [...hooks.filter((other) => other !== known), { ...hook, made, ...(since !== undefined && { since }) }]
+    return [
+      ...hooks.filter((other) => other !== known),
+      { ...hook, made: created, ...(since !== undefined && { since }) },
+    ]
   })
 }
 
