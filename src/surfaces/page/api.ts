@@ -1,8 +1,7 @@
 /** The page's API: one function per path. All output is escaped. */
 
 import { isAbsolute } from 'node:path'
-import { grantProblem, type WhatIfGrant, whatIf } from '../../call/decide/what-if.ts'
-import { typedText } from '../../confine/entitlement.ts'
+import { grantProblem, typedText, type WhatIfGrant, whatIf } from '../../call/decide/what-if.ts'
 import { openSavedGrants, proposedGrants } from '../../project/answer-counts.ts'
 import { mayBeInFleet } from '../../project/load/memory.ts'
 import { requestUnmasking } from '../../questions/waiting.ts'
