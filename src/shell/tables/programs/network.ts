@@ -305,7 +305,8 @@ export function networkPrograms(): ProgramTable {
     },
     rclone: {
       effects: `
-  remote-read  | ls, lsd, lsl, lsf, lsjson, size, cat, check, about |  | reads remote storage
+  local        | listremotes, version, help, completion |  |
+  remote-read  | ls, lsd, lsl, lsf, lsjson, size, cat, check, about, tree, md5sum, sha1sum, hashsum |  | reads remote storage
   remote-write | * |  | changes remote storage
   destructive  | delete, purge, sync, deletefile, cleanup |  | deletes from remote storage`,
       abbreviates: false,
@@ -321,19 +322,35 @@ export function networkPrograms(): ProgramTable {
       ...resticKind,
       effects: `
   remote-write | * |  | changes remote storage
-  remote-read  | snapshots, stats, ls, find, diff |  | reads from remote storage
-  destructive  | forget, prune |  | deletes from remote storage`,
+  local        | version, help, generate |  |
+  remote-read  | snapshots, stats, ls, find, diff, check, list, key list |  | reads from remote storage
+  destructive  | forget, prune, rewrite, key remove, unlock, repair |  | deletes from remote storage`,
     },
     borg: {
       ...resticKind,
       effects: `
   remote-write | * |  | changes remote storage
-  destructive  | delete, prune |  | deletes from remote storage`,
+  local        | help |  |
+  remote-read  | list, info, check, diff |  | reads from remote storage
+  destructive  | delete, prune, compact, recreate, break-lock |  | deletes from remote storage
+  destructive  | check | --repair | deletes from remote storage`,
     },
-    'ngrok cloudflared localtunnel lt bore tailscale': {
+    kopia: {
+      ...resticKind,
+      verbs: { at: 'remote storage', groups: 'snapshot repository policy maintenance', local: 'help version' },
+    },
+    'ngrok cloudflared localtunnel lt bore': {
       effects: `
-  remote-write | * |  | talks to another machine, which it can change`,
+  remote-write | * |  | talks to another machine, which it can change
+  local        | version, help |  |`,
       always: ['route', 'opens a way in from the network'],
+      operands: 'text*',
+    },
+    tailscale: {
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change
+  remote-read  | status, ip, netcheck, ping, whois |  | asks another machine
+  local        | version, help, completion |  |`,
       operands: 'text*',
     },
   }
