@@ -75,6 +75,7 @@ export function networkPrograms(): ProgramTable {
   }
   const sshAddKind: Program = { always: ['system', 'changes which keys are in use'], operands: 'auto*' }
   const sshfsKind: Program = { always: ['route', 'opens a session on another machine'], operands: 'text*' }
+  const reading: Program = { operands: 'text*' }
   const resticKind: Program = {
     options:
       '\n  --password-command --rsh -o <run>\n  -r --repo <remote>\n  --password-file --files-from <read>\n  --target <grow>',
@@ -343,7 +344,7 @@ export function networkPrograms(): ProgramTable {
       effects: `
   remote-write | * |  | talks to another machine, which it can change
   local        | version, help |  |`,
-      always: ['route', 'opens a way in from the network'],
+      always: ['route', 'opens a port to the network'],
       operands: 'text*',
     },
     tailscale: {
@@ -352,6 +353,8 @@ export function networkPrograms(): ProgramTable {
   remote-read  | status, ip, netcheck, ping, whois |  | asks another machine
   local        | version, help, completion |  |`,
       operands: 'text*',
+      subcommands: { status: reading, ip: reading, netcheck: reading, ping: reading, whois: reading, version: reading },
+      always: ['route', 'opens a port to the network'],
     },
   }
 }

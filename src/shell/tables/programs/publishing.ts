@@ -46,15 +46,16 @@ export function publishingPrograms(): ProgramTable {
       effects: `
   remote-write | * |  | changes something at another service`,
     },
-    'stripe twilio dokku sentry-cli datadog-ci shopify sf sfdx auth0 okta b2 pagerduty newrelic hubspot contentful sanity': {
-      partial: true,
-      verbs: {
-        at: 'another service',
-        local: 'version help completion autocomplete dev',
-        reads: 'listen logs info retrieve',
-        deletes: 'release clear-account',
+    'stripe twilio dokku sentry-cli datadog-ci shopify sf sfdx auth0 okta b2 pagerduty newrelic hubspot contentful sanity':
+      {
+        partial: true,
+        verbs: {
+          at: 'another service',
+          local: 'version help completion autocomplete dev',
+          reads: 'listen logs info retrieve',
+          deletes: 'release clear-account',
+        },
       },
-    },
     kamal: {
       partial: true,
       effects: `

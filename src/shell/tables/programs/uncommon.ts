@@ -112,7 +112,12 @@ export function servicePrograms(): ProgramTable {
     },
     'wp drush': {
       partial: true,
-      verbs: { at: 'a site', local: 'help version cli completion', groups: 'core plugin theme user post option db sql', writes: 'search-replace' },
+      verbs: {
+        at: 'a site',
+        local: 'help version cli completion',
+        groups: 'core plugin theme user post option db sql',
+        writes: 'search-replace',
+      },
     },
     'lvremove vgremove pvremove hdparm blkdiscard': {
       partial: true,
