@@ -210,6 +210,8 @@ int write_anew(int folder, const char *name, const char *text, size_t size);
 
 /* repository.c */
 int judge_repository(const struct spot *s, enum change change);
+int judge_link_text(const struct spot *s, const char *target);
+int judge_links_of(struct spot *from, const struct spot *to);
 int is_repository_config(const struct spot *s);
 int is_worktree_folder(struct spot *s);
 int is_own_pointer(const struct spot *s);
