@@ -293,7 +293,8 @@ int is_harmless_setting(const char *key, const char *value, const char *before) 
   if (!strcmp(rule, "remote")) return is_remote(value);
   if (!strcmp(rule, "inside")) return is_inside(value);
   if (!strcmp(rule, "quiet")) return is_quiet(value);
-  if (!strcmp(rule, "worktree")) return is_own_folder(value);
+  /* Older versions of git take a tab in a value for a blank. */
+  if (!strcmp(rule, "worktree")) return is_text(value) && !strpbrk(value, "\t\n") && is_own_folder(value);
   if (strcmp(rule, "url")) return 0;
   int leads = address_host(value, host);
   return leads == 0 || (leads == 1 && (is_granted_host(host) || was_known_host(before, host)));

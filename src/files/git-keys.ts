@@ -107,7 +107,9 @@ function isHarmlessValue(rule: GitValueRule, value: string, facts: GitKeyFacts):
       return host === null || (host !== undefined && facts.isKnownHost(host))
     }
     case 'worktree':
-      return facts.isOwnFolder(value)
+      // Older versions of git take a tab in a value for a blank.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+      return !/[\u0000-\u001f]/.test(value) && facts.isOwnFolder(value)
     case 'quiet':
       return QUIET.has(value)
   }

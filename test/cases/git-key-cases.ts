@@ -11,6 +11,7 @@ export const gitKeyCases: readonly [key: string, value: string | undefined, harm
   ['core.sharedRepository', '0777', false, 'opens the repository to everybody'],
   ['core.worktree', '../../../sub', true, 'a submodule'],
   ['core.worktree', '/', false, ''],
+  ['core.worktree', '../../../sub\t', false, 'a tab, which older versions of git take for a blank'],
   ['core.worktree', '../../../other/../sub', false, '`..` behind a name that may become a link'],
   ['commit.template', '.gitmessage', true, ''],
   ['commit.template', '/home/u/.ssh/id_rsa', false, 'a file elsewhere'],

@@ -253,7 +253,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     guarded,
     raw,
     gitDirectory,
-    gitLinks: gitDirectory || isBelowGit(path) ? links : [],
+    gitLinks: gitDirectory || isBelowGit(childPath(path, 'x')) ? links : [],
     unreadable: false,
   }
 }

@@ -46,7 +46,7 @@ function isPlanted({ planted, text, link, needs, repository, workingTree }: Plan
   if (link !== undefined) return lstatSync(join(folder, link), { throwIfNoEntry: false })?.isSymbolicLink() ?? false
   if (workingTree !== undefined) {
     const words = ['config', '--file', join(folder, workingTree, 'config'), 'core.worktree']
-    const value = spawnSync('git', words, { env: HOST, encoding: 'utf8' }).stdout.trim()
+    const value = spawnSync('git', words, { env: HOST, encoding: 'utf8' }).stdout.replace(/\n$/, '')
     const path = value.startsWith('/') ? value : `${join(folder, workingTree)}/${value}`
     return value !== '' && existsSync(path) && !realpathSync.native(path).startsWith(join(folder, '..'))
   }

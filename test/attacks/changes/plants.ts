@@ -273,6 +273,10 @@ const workingTrees: readonly Plant[] = [
     `git init -q r; mkdir -p d/e tmp; git -C r config core.worktree ${BEHIND}; rm -r d; mkdir d; ln -s / d/e`,
   ],
   [
+    'a name that ends with a blank: git keeps it before a backslash',
+    `git init -q r; mkdir tmp 'tmp '; printf '\\tworktree = ../../tmp \\\\\\n\\n' >> r/.git/config || { printf '\\tworktree = ../../tmp \\\\\\n\\n' | cat r/.git/config - > r/.git/new; mv r/.git/new r/.git/config; }; rmdir 'tmp '; ln -s / 'tmp '`,
+  ],
+  [
     'of a submodule',
     'mkdir -p g/modules/s tmp; cd g/modules/s; git init -q --bare .; git config core.bare false; git config core.worktree ../../../tmp; cd ../../..; rmdir tmp; ln -s / tmp',
     'g/modules/s',
