@@ -19,10 +19,10 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
-import { builtInPolicy } from '../src/project/load/built-in.ts'
 import { compileFilter, filterName } from '../src/sandbox/bwrap/seccomp.ts'
 import { changingPrograms, programNames } from '../src/shell/tables/programs/registry.ts'
 import { errorCode } from '../src/system/fault.ts'
+import { builtInPolicy } from './built-in-policy.ts'
 
 process.chdir(resolve(import.meta.dirname, '..'))
 // What is built here is run: no one else may write it.
@@ -296,7 +296,7 @@ async function writeChunks(): Promise<Start> {
     ...chunks.filter((chunk) => chunk.name === 'rolldown-runtime').map((chunk) => chunk.fileName),
   ])
   const first = chunks.filter((chunk) => start.has(chunk.fileName))
-  const textOf = (held: typeof chunks) => `({${held.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`
+  const textOf = (kept: typeof chunks) => `({${kept.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`
   writeFileSync(`${draft}/chunks/${entry}`, textOf(first))
   for (const chunk of chunks)
     if (!start.has(chunk.fileName)) writeFileSync(`${draft}/chunks/${chunk.fileName}`, textOf([chunk]))

@@ -46,7 +46,7 @@ export const gitKeyCases: readonly [key: string, value: string | undefined, harm
   ['remote.origin.url', 'git@EXAMPLE.com:a/b.git', true, 'the same host, as ssh spells it'],
   ['remote.origin.url', 'ssh://git@example.com:22/a', true, ''],
   ['remote.origin.url', 'https://evil.example/a', false, 'a host that nobody granted'],
-  ['remote.origin.url', 'https://example.com@evil.example/a', false, 'the host stands behind the last @'],
+  ['remote.origin.url', 'https://example.com@evil.example/a', false, 'the host follows the last @'],
   ['remote.origin.url', 'evil.example:a', false, 'scp-like'],
   ['remote.origin.url', 'ssh://[evil.example]@example.com/a', false, 'git takes the host in brackets'],
   ['remote.origin.url', 'ssh://u@[evil.example:22]@example.com/a', false, ''],
