@@ -128,12 +128,14 @@ int move_named_paths(const char *from, const char *to) {
   return 0;
 }
 
-/* A line `PATTERN<TAB>RULE`, `host<TAB>NAME` or `way<TAB>PATH`. */
+/* A line `PATTERN<TAB>RULE`, `host<TAB>NAME`, `way<TAB>PATH`, or one of targets.c. */
 int broker_take_key(char *line) {
   char *tab = strchr(line, '\t');
   if (!tab || tab == line || !tab[1]) return -1;
   *tab = 0;
   if (!strcmp(line, "way")) return broker_take_named_path(tab + 1);
+  int taken = broker_take_target(line, tab + 1);
+  if (taken) return taken < 0 ? -1 : 0;
   if (!strcmp(line, "host")) {
     const char **grown = realloc(hosts, (host_count + 1) * sizeof *hosts);
     if (!grown) return -1;
