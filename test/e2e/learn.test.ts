@@ -393,7 +393,7 @@ it.each([
   { every: false, left: ['touch:*', 'shred:*'] },
 ])('a grant that a started program needed is used, with every_program = $every', ({ every, left }) => {
   const manifest = `schema_version = 1\n[security]\nevery_program = ${every}\n[audit]\narguments = true\n[capabilities.allow.commands]\npatterns = ["./build.sh", "touch:*", "shred:*"]\n`
-  const project = new Project({ 'cordon.toml': manifest, 'build.sh': '#!/bin/sh\ntouch made\n' })
+  const project = new Project({ 'cordon.toml': manifest, 'build.sh': '#!/bin/sh\ntouch output\n' })
   try {
     chmodSync(join(project.directory, 'build.sh'), 0o755)
     expect(project.cordon(['sign', '--yes']).code).toBe(0)

@@ -111,7 +111,7 @@ describe('replay of programs', () => {
   it('names what a script started and a proposed denial would stop', () => {
     const deny = (pattern: string) => `schema_version = 1\n[capabilities.deny.commands]\npatterns = ["${pattern}"]\n`
     project.write('cordon.toml', deny('shred'))
-    project.write('build.sh', 'touch made\ngit status --short >/dev/null 2>&1 || true\n')
+    project.write('build.sh', 'touch output\ngit status --short >/dev/null 2>&1 || true\n')
     project.cordon(['sign', '--yes'])
     expect(project.cordon(['run', '--', 'sh', 'build.sh']).code).toBe(0)
     const folder = join(project.home, '.local/state/cordon/audit')

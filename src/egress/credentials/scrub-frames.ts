@@ -76,7 +76,7 @@ export function eventStreamHead(bytes: Buffer): FrameHead | null {
  */
 export const QUIET_MS = 50
 
-/** `quietMs` is 0 for a protocol that waits for each answer: nothing is held back at the end of a message. */
+/** `quietMs` is 0 for a protocol that waits for each answer: nothing waits at the end of a message. */
 export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead, quietMs: number = QUIET_MS): Transform {
   const scrubber = new Scrubber(search, true)
   let heading: Buffer = Buffer.alloc(0)
