@@ -2,6 +2,7 @@
 
 import { lstatSync, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
+import { isBelowGit } from '../files/git-links.ts'
 import { matchSegment } from '../files/glob.ts'
 import { decodePath, encodePath, foldForBroker } from '../files/path-bytes.ts'
 import { splitPath } from '../files/path-pattern.ts'
@@ -109,6 +110,7 @@ class RuleJudge {
       const isFolder = entry.isDirectory() && judged.folder && judged.isExact
       if (isProtecting(judged) && !isFolder && !isProtecting(this.#judge(old))) return path
       if (entry.isSymbolicLink() && this.#beginnings(now).length > 0 && this.#beginnings(old).length === 0) return path
+      if (entry.isSymbolicLink() && isBelowGit(path) && !isBelowGit(there)) return path
       const below = entry.isDirectory() ? this.#protectedBelow(old, now, there, path, depth + 1) : null
       if (below !== null) return below
     }

@@ -167,7 +167,18 @@ function isMeant(pattern: string, roots: readonly string[]): boolean {
  */
 export function gitKeyText(facts: ProtectFacts, configs: GitConfigs = {}, targets: readonly string[] = []): string {
   const ways = gitWays(facts, configs, targets).map((path) => `way\t${path}`)
-  return [...gitKeyLines(facts.hosts ?? []), ...ways].map((line) => `${line}\0`).join('')
+  return [...gitKeyLines(facts.hosts ?? []), ...ways, ...targetLines(facts)].map((line) => `${line}\0`).join('')
+}
+
+/** Below these a link may point to a program; only the folder itself is protected from links. */
+const FOLDERS: ReadonlySet<string> = new Set(['~/bin', '~/.local/bin'])
+
+/** Places of the home that no link may point to: the person's own tools write through links. */
+function targetLines({ home, own, named }: ProtectFacts): readonly string[] {
+  const places = protectedNames.filter(({ path }) => path.startsWith('~/'))
+  const lines = places.map(({ path }) => `${FOLDERS.has(path) ? 'folder' : 'target'}\t${home}${path.slice(1)}`)
+  const all = [...lines, `target\t${own.configDir}`, `target\t${own.stateDir}`]
+  return [`home\t${home}`, ...all.filter((line) => !named.includes(line.slice(line.indexOf('\t') + 1)))]
 }
 
 /** Places inside that settings and pointers of git name by a path. */
