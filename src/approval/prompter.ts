@@ -1,5 +1,7 @@
 /** The port to a person: the question, and every possible answer (P6). */
 
+import { parsePathPattern } from '../files/path-pattern.ts'
+import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import type { WorstCase } from '../policy/worst-case.ts'
 import type { ShellFacts } from '../shell/facts.ts'
@@ -73,6 +75,9 @@ export function programmaticPrompter(
 export const GRANT_KINDS = ['command', 'read', 'write', 'host', 'directory', 'port', 'tool', 'flow'] as const
 export type GrantKind = (typeof GRANT_KINDS)[number]
 
+/** The longest time that an answer applies. */
+export const LONGEST_SECONDS: number = 30 * 86_400
+
 /** An answer from a program or another process; null if invalid. */
 export function parseAnswer(given: unknown): Answer | null {
   if (typeof given !== 'object' || given === null) return null
@@ -91,7 +96,7 @@ export function parseAnswer(given: unknown): Answer | null {
     }
     case 'time': {
       const parsed = parseSuggestion(grant)
-      const lasts = typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0
+      const lasts = typeof seconds === 'number' && seconds > 0 && seconds <= LONGEST_SECONDS
       return parsed && lasts ? { ...from, kind, grant: parsed, seconds } : null
     }
     case 'deny-message':
@@ -106,10 +111,19 @@ function parseSuggestion(given: unknown): Suggestion | null {
   if (typeof given !== 'object' || given === null) return null
   const { kind, value, admits = '', also } = given as Readonly<Record<string, unknown>>
   const known = GRANT_KINDS.find((name) => name === kind)
-  if (known === undefined || typeof value !== 'string' || value === '' || typeof admits !== 'string') return null
+  if (known === undefined || typeof value !== 'string' || typeof admits !== 'string') return null
+  if (!hasEffect(known, value)) return null
   if (also === undefined) return { kind: known, value, admits }
   const others = Array.isArray(also) ? also.map(parseSuggestion) : [null]
   return others.some((other) => other === null)
     ? null
     : { kind: known, value, admits, also: others.flatMap((other) => other ?? []) }
+}
+
+/** Whether a grant of this kind can mean something: a rule is read from its value. */
+export function hasEffect(kind: GrantKind, value: string): boolean {
+  if (value === '') return false
+  if (kind === 'command') return 'pattern' in parseCommandPattern(value)
+  if (kind !== 'read' && kind !== 'write') return true
+  return 'pattern' in parsePathPattern(value, { root: '/', home: '/', files: null })
 }
