@@ -19,10 +19,10 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
-import { builtInPolicy } from '../src/project/load/built-in.ts'
 import { compileFilter, filterName } from '../src/sandbox/bwrap/seccomp.ts'
 import { changingPrograms, programNames } from '../src/shell/tables/programs/registry.ts'
 import { errorCode } from '../src/system/fault.ts'
+import { builtInPolicy } from './built-in-policy.ts'
 
 process.chdir(resolve(import.meta.dirname, '..'))
 // What is built here is run: no one else may write it.

@@ -1,18 +1,10 @@
-/** Adds and forgets labels of sessions: what reads them often is loaded without this. */
+/** Adds labels of sessions: what reads them often is loaded without this. */
 
 import { join } from 'node:path'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory, writeOwnJson } from '../system/state.ts'
-import {
-  entriesOf,
-  KEPT_MS,
-  LABELS_FILE,
-  type LabelEntry,
-  type LabelFile,
-  type LabelPlace,
-  overlaps,
-} from './session-labels.ts'
+import { entriesOf, KEPT_MS, LABELS_FILE, type LabelEntry, type LabelFile, type LabelPlace } from './session-labels.ts'
 
 /** Data labels of a project are refreshed at most this often. */
 const REFRESH_MS = 3600 * 1000
@@ -50,17 +42,6 @@ export function noteLabels(
     )
     return [...others, ...added]
   })
-}
-
-/** Forgets the labels of a project: the person vouches for its files. Returns what was forgotten. */
-export function forgetLabels(machine: Pick<Machine, 'stateDir'>, roots: readonly string[]): number {
-  let count = 0
-  change(machine, (entries) => {
-    const left = entries.filter((entry) => !overlaps(entry, roots))
-    count = entries.length - left.length
-    return left
-  })
-  return count
 }
 
 function covers(entry: LabelEntry, roots: readonly string[]): boolean {

@@ -61,7 +61,7 @@ function meets(entry: LabelEntry, roots: readonly string[]): boolean {
   return entry.label !== 'instructions' && overlaps(entry, roots)
 }
 
-export function overlaps(entry: LabelEntry, roots: readonly string[]): boolean {
+function overlaps(entry: LabelEntry, roots: readonly string[]): boolean {
   return entry.roots.some((one) => roots.some((root) => isInside(one, root) || isInside(root, one)))
 }
 

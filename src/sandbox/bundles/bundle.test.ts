@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { parseBundle, renderBundles } from '../../../scripts/bundle-file.ts'
 import { readBundles } from '../../../scripts/generate-bundle-doc.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { secretOf, secretPlaces } from '../../files/secret-shapes.ts'
 import { builtInBundle, builtInBundles } from './built-in.ts'
 import { type BundleChoice, furnish, selectBundles } from './bundle.ts'
 import { findRegistries, machineRegistries } from './registry.ts'
-import { parseBundle, renderBundles } from './schema.ts'
 
 const bundles = builtInBundles
 

@@ -12,7 +12,6 @@ import {
 import type { TurnEnd } from '../../chat/agent.ts'
 import { type AgentSession, openAgentSession } from '../../chat/agent-session.ts'
 import { subjectOf } from '../../chat/calls.ts'
-import { gatewayCommand } from '../../chat/mcp-tools.ts'
 import { trustInstructions } from '../../chat/system-prompt.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
@@ -61,7 +60,7 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
         prompter: editorPrompter(() => client, id),
         surface: 'acp',
         fromEditor,
-        gateway: gatewayCommand(cwd),
+        gateway: cwd,
         warn: options.warn,
         ...(profile !== undefined && { profile }),
         ...(model !== undefined && { model }),

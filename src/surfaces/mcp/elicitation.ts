@@ -11,8 +11,9 @@ import {
   LONGEST_SECONDS,
   withAnswers,
 } from '../../session/cordon.ts'
+import { isRecord } from '../../system/json.ts'
+import type { Json } from '../../system/json-rpc.ts'
 import { visible } from '../terminal/terminal.ts'
-import { isObject, type Json } from './json-rpc.ts'
 import type { Elicit } from './rounds.ts'
 
 type Prompter = NonNullable<CordonOptions['prompter']>
@@ -34,8 +35,8 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
         const message = askText(view, { whole, canShow: true })
         const given = await elicit({ message, requestedSchema: formOf(view, !whole) }, signal)
         // A client without a person cancels; only a person who read the form declines.
-        if (!isObject(given) || given.action === 'cancel') throw new Error('the question was closed without an answer')
-        if (given.action !== 'accept' || !isObject(given.content)) return { kind: 'deny' }
+        if (!isRecord(given) || given.action === 'cancel') throw new Error('the question was closed without an answer')
+        if (given.action !== 'accept' || !isRecord(given.content)) return { kind: 'deny' }
         const { answer, grant, minutes, message: said } = given.content
         if (!whole && answer === SHOW.kind) continue
         const choice = grant === undefined ? 0 : offerNames(view).indexOf(String(grant))
@@ -51,7 +52,7 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
       }
       const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
       const given = await elicit({ message: `The agent asks: ${visible(text)}`, requestedSchema }, signal)
-      const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
+      const content = isRecord(given) && given.action === 'accept' && isRecord(given.content) ? given.content : {}
       return typeof content.answer === 'string' ? content.answer : null
     },
   }

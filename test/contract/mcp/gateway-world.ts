@@ -16,8 +16,8 @@ import {
 } from '../../../src/policy/mcp-rules.ts'
 import type { Elsewhere } from '../../../src/surfaces/mcp/gateway/gate.ts'
 import { GatewaySession } from '../../../src/surfaces/mcp/gateway/session.ts'
-import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'
 import { META, STATELESS_REVISION } from '../../../src/surfaces/mcp/revision.ts'
+import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/system/json-rpc.ts'
 
 export type Era = 'handshake' | 'stateless'
 export const signal: AbortSignal = new AbortController().signal

@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { IncomingRequest, Json } from '../../../src/surfaces/mcp/json-rpc.ts'
 import { META } from '../../../src/surfaces/mcp/revision.ts'
 import { Rounds } from '../../../src/surfaces/mcp/rounds.ts'
+import type { IncomingRequest, Json } from '../../../src/system/json-rpc.ts'
 import { envelope, type McpWorld, openMcpWorld, type RawClient, rawClient } from './mcp-world.ts'
 
 let world: McpWorld

@@ -3,7 +3,7 @@
 import type { ServerPins } from '../../../agents/mcp/pins.ts'
 import type { ServerRequest } from '../../../agents/mcp/servers.ts'
 import { createRedactor } from '../../../scan/redact/redact.ts'
-import { ERROR, type Json, RpcError } from '../json-rpc.ts'
+import { ERROR, type Json, RpcError } from '../../../system/json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { GatewayGate } from './gate.ts'

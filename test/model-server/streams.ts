@@ -1,6 +1,6 @@
 /** Answers in the form that providers send them, written as their recorded streams are; one row a feature. */
 
-import type { AssistantPart, Stop, Usage, WireName } from './conversation.ts'
+import type { AssistantPart, Stop, Usage, WireName } from '../../src/providers/conversation.ts'
 
 export interface StreamRow {
   readonly note: string
