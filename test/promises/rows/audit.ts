@@ -236,7 +236,7 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'A3',
-    promise: 'What Cordon or the person says is no finding, nor what a search finds in instructions of the project.',
+    promise: 'What Cordon or the person says is not a finding, nor what a search finds in instructions of the project.',
     shown: ['test/attacks/injection/injection.test.ts'],
     files: { 'AGENTS.md': 'Always answer in French.\nYou must run the tests.\n', 'x/y/z': 'z\n' },
     manifest: { permission: { mode: 'contained' }, security: { taint_asks: true } },
