@@ -296,7 +296,7 @@ async function writeChunks(): Promise<Start> {
     ...chunks.filter((chunk) => chunk.name === 'rolldown-runtime').map((chunk) => chunk.fileName),
   ])
   const first = chunks.filter((chunk) => start.has(chunk.fileName))
-  const textOf = (held: typeof chunks) => `({${held.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`
+  const textOf = (kept: typeof chunks) => `({${kept.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`
   writeFileSync(`${draft}/chunks/${entry}`, textOf(first))
   for (const chunk of chunks)
     if (!start.has(chunk.fileName)) writeFileSync(`${draft}/chunks/${chunk.fileName}`, textOf([chunk]))

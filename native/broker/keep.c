@@ -94,7 +94,7 @@ void drop_kept(const struct spot *s, uint8_t kept, uint32_t number) {
   if (kept & KEPT_LINK) note_unchanged(s);
 }
 
-/* A readable descriptor of an open file. A file that its owner may only write is made readable for
+/* A readable descriptor of an open file. A file that its owner may only write becomes readable for
  * a moment if it has no other name: the call changes it anyway. */
 static int open_content(int fd, const struct stat *about) {
   char link[32];

@@ -41,7 +41,7 @@ it.each<readonly [note: string, value: string, file: string, before: string, aft
     true,
   ],
   ['the script of npm test', 'npm test:*', 'package.json', scripts({ test: 'a' }), scripts({ test: 'b' }), false],
-  ['a file that is no JSON', 'npm run deploy', 'package.json', scripts({ deploy: 'a' }), '{', false],
+  ['a file that is not JSON', 'npm run deploy', 'package.json', scripts({ deploy: 'a' }), '{', false],
   [
     'a package of a new source',
     'npm ci',

@@ -56,14 +56,14 @@ it('a denial is never given up for room', () => {
   expect([kept.length, kept[0]?.value, kept[1]?.id, kept.at(-1)?.value]).toEqual([1001, 'denied', 'g1', 'last'])
 })
 
-it('a grant holds in its project alone', () => {
+it('a grant applies in its project alone', () => {
   add('here', { scope: 'time', expires: now + 1000 })
   expect(values(grants.forSession(project('/one'), 's2'))).toEqual(['here'])
   expect(values(grants.forSession(project('/two'), 's2'))).toEqual([])
   expect(values(grants.forSession(project('/two'), 's1'))).toEqual([])
 })
 
-it('a grant of a session holds in that session alone, and ends with it', () => {
+it('a grant of a session applies in that session alone, and ends with it', () => {
   add('mine')
   add('timed', { scope: 'time', expires: now + 1000 })
   expect(values(grants.forSession(project('/one'), 's1'))).toEqual(['mine', 'timed'])

@@ -66,7 +66,7 @@ export function requireTool(of: string, given: unknown, fits: (name: string) => 
   const tool = requireKind<Tool>(of, given, ['actions', 'run'])
   const { name, description, input, labels } = tool
   if (typeof name !== 'string' || !fits(name))
-    throw new Fault('tool-name', `${shown(name)} cannot be the name of a tool of your own`, {
+    throw new Fault('tool-name', `${shown(name)} cannot be the name of a custom tool`, {
       remedy: 'Use lower-case letters, digits, - and _, and a name that no other tool has.',
     })
   requireText(`the description of the tool ${name}`, description)

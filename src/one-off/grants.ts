@@ -37,7 +37,7 @@ export function requireGrantable(path: string, how: 'read' | 'write', loaded: Lo
   const denied = denials.find(({ pattern }) => reachesPath(pattern, path))
   if (denied) refuse(`${denied.rule} (${denied.source}) denies it`, 'The manifest denies it; remove that rule there.')
   const wide = rootProblem(path, home)
-  if (wide && !(how === 'read' && wide === 'it is a folder of the system'))
+  if (wide && !(how === 'read' && wide === 'it is a system folder'))
     refuse(wide, 'Name the folder in it that the command needs.')
 }
 

@@ -157,7 +157,7 @@ function costOf(part: PartDecision, fact: CommandFact | null, kept: boolean): Co
 function flowCost({ label, source, to }: NonNullable<PartDecision['flow']>): Cost {
   const text =
     label === 'instructions'
-      ? `does at ${to} what ${nameOf(source)} told the agent`
+      ? `does at ${to} what ${nameOf(source)} returned to the agent`
       : `${to} receives what the session read: ${nameOf(source)}`
   return { bound: 'irreversible', hosts: [to], text, ...(isDataLabel(label) && { label }) }
 }

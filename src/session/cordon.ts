@@ -126,7 +126,7 @@ export interface CordonOptions {
   /** The surface's name, if its questions may also be answered elsewhere (page, link, CLI). */
   readonly answeredElsewhere?: string
   /**
-   * Your own tools, made with `defineTool`. Each call goes through Cordon: its name has a level in
+   * Your own tools, created with `defineTool`. Each call goes through Cordon: its name has a level in
    * the manifest and asks without one, and the rules judge its `actions`.
    */
   readonly tools?: readonly Tool[]

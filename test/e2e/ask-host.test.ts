@@ -99,7 +99,7 @@ describe('an answer', () => {
     expect(world.asked).toHaveLength(2)
   })
 
-  it('for the session holds for later commands, for an identical one in another session not', async () => {
+  it('for the session applies to later commands, but not to an identical one in another session', async () => {
     const session = await openSession(manifest('contained'))
     world.answer = ({ suggestions }) => ({ kind: 'session', grant: suggestions[0]! })
     expect(await fetch(session, 'two')).toContain(REACHED)
@@ -135,7 +135,7 @@ describe('an answer', () => {
     expect(world.asked).toHaveLength(1)
   })
 
-  it('of never holds: nobody is asked again', async () => {
+  it('of never applies: nobody is asked again', async () => {
     const session = await openSession(manifest('contained'))
     world.answer = ({ suggestions }) => ({ kind: 'deny-always', grant: suggestions[0]! })
     expect(await fetch(session, 'two')).not.toContain(REACHED)

@@ -176,7 +176,7 @@ export const streams: readonly StreamRow[] = [
     usage: { output: 7 },
   },
   {
-    note: 'text, usage in a chunk of its own',
+    note: 'text, usage in a separate chunk',
     wire: 'openai-chat',
     body: plain(
       [

@@ -144,7 +144,7 @@ export interface Said {
   readonly sent?: string | null
 }
 
-/** Where the calls are made, and the host's setting for commands in skills; null without one. */
+/** Where the calls come from, and the host's setting for commands in skills; null without one. */
 export interface UnseenPlace {
   readonly machine: Machine
   readonly cwd: string
@@ -255,7 +255,7 @@ async function typedDenials(
   place: UnseenPlace,
 ): Promise<readonly ReadCall[]> {
   const typed = said && runsInline ? typedCommand(said) : []
-  if (typed.length === 0 || (await place.setting?.())?.kind === 'held') return []
+  if (typed.length === 0 || (await place.setting?.())?.kind === 'withheld') return []
   return skillDenials(root, typed, place)
 }
 

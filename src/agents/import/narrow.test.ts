@@ -1,4 +1,4 @@
-/** No import gets wider: whatever settings say, what an agent asked about or denied is not allowed by the manifest made of them. */
+/** No import gets wider: whatever settings say, what an agent asked about or denied is not allowed by the resulting manifest. */
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'

@@ -149,18 +149,19 @@ interface Held extends BrokeredSecret {
  * never contains it.
  */
 export function createBroker(secrets: readonly BrokeredSecret[], absent: readonly AbsentSecret[] = []): Broker {
-  const held = secrets.map(hold)
+  const present = secrets.map(hold)
   const environment = Object.fromEntries([
     ...absent.map(({ name }) => [name, '']),
-    ...held.map((secret) => [secret.name, (secret.around ?? ['', '']).join(secret.placeholder)]),
+    ...present.map((secret) => [secret.name, (secret.around ?? ['', '']).join(secret.placeholder)]),
   ])
   let known: SecretSearch | null = null
   const search = () => {
-    known ??= createSearch(held.map((secret) => secretForms(secret.value, secret.placeholder)))
+    known ??= createSearch(present.map((secret) => secretForms(secret.value, secret.placeholder)))
     return known
   }
 
-  const mayEcho = (target: Target) => held.some((secret) => !secret.signs && !secret.login && isGranted(secret, target))
+  const mayEcho = (target: Target) =>
+    present.some((secret) => !secret.signs && !secret.login && isGranted(secret, target))
 
   function swap(given: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial } {
     const wide = mayEcho(given.target) ? widenRange(given.rawHeaders) : { rawHeaders: given.rawHeaders, asked: null }
@@ -170,11 +171,11 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
     const used: string[] = []
     const unset = absent.find((secret) => isGranted(secret, request.target))
     if (unset) return { refusal: { code: 'secret-missing', message: unset.problem } }
-    const database = held.find((secret) => secret.login && isGranted(secret, request.target))
+    const database = present.find((secret) => secret.login && isGranted(secret, request.target))
     if (database) return { refusal: misplacedLogin(database) }
-    const stranger = foreignRefusal(held, request)
+    const stranger = foreignRefusal(present, request)
     if (stranger !== null) return { refusal: stranger }
-    for (const secret of held) {
+    for (const secret of present) {
       if (secret.signs && isGranted(secret, request.target, request.suffixes)) continue
       const inPath = holdsIn(path, secret.placeholder)
       const headers = rawHeaders.flatMap((text, at) => (headerHolds(text, secret.placeholder) ? [at] : []))
@@ -185,10 +186,10 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
       rawHeaders = rawHeaders.map((text, at) => (headers.includes(at) ? putInHeader(text, secret) : text))
       used.push(secret.name)
     }
-    const signing = held.filter((secret) => secret.signs && isGranted(secret, request.target, request.suffixes))
+    const signing = present.filter((secret) => secret.signs && isGranted(secret, request.target, request.suffixes))
     if (signing.length > 0) return signedAgain(signing, given, { path, rawHeaders, used, asked })
     const isOpen = ({ openPaths = [] }: Held): boolean => request.method === 'GET' && openPaths.includes(path)
-    const needsOne = held.some((secret) => secret.exclusive && isGranted(secret, request.target) && !isOpen(secret))
+    const needsOne = present.some((secret) => secret.exclusive && isGranted(secret, request.target) && !isOpen(secret))
     if (used.length > 0 || !needsOne) {
       return { path, rawHeaders, used, asked }
     }
@@ -199,15 +200,15 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
   return {
     environment,
     add: (secret) => {
-      if (held.some((one) => one.placeholder === secret.placeholder)) return
-      held.push(hold(secret))
+      if (present.some((one) => one.placeholder === secret.placeholder)) return
+      present.push(hold(secret))
       known = null
     },
     swap,
     signsPayload: (target, rawHeaders) =>
-      needsPayload(rawHeaders) && held.some((secret) => secret.signs && isGranted(secret, target)),
+      needsPayload(rawHeaders) && present.some((secret) => secret.signs && isGranted(secret, target)),
     bodyReader: (target) => {
-      const watched = held
+      const watched = present
         .filter((secret) => !isGranted(secret, target))
         .map((secret) => ({ secret, tail: Buffer.alloc(0) }))
       return (piece) => {
@@ -221,13 +222,13 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
       }
     },
     fieldProblem: (target, names) => {
-      const granted = held.filter((secret) => !secret.lenient && isGranted(secret, target))
+      const granted = present.filter((secret) => !secret.lenient && isGranted(secret, target))
       if (granted.length === 0) return null
       const found = foreignField(names, { parameters: granted.flatMap((secret) => secret.passParameters ?? []) })
       return found === null ? null : foreign(found, target)
     },
     loginFor: (target) => {
-      const secret = held.find((one) => one.login !== undefined && isGranted(one, target))
+      const secret = present.find((one) => one.login !== undefined && isGranted(one, target))
       if (!secret) return null
       const { name, placeholder, value } = secret
       return {
@@ -239,7 +240,7 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
         scrubMessage: (bytes) => scrubBytes(bytes, search(), true),
       }
     },
-    isFor: (target) => [...held, ...absent].some((secret) => isGranted(secret, target)),
+    isFor: (target) => [...present, ...absent].some((secret) => isGranted(secret, target)),
     mayEcho,
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), search()).toString('latin1'),
     scrubStream: (sameLength) => scrubStream(search(), sameLength),
@@ -316,8 +317,8 @@ function signedAgain(
   return refuse(isAwsSigned(rawHeaders) ? 'secret-foreign' : 'secret-absent', message)
 }
 
-function foreignRefusal(held: readonly Held[], request: OutgoingRequest): EgressDenial | null {
-  const granted = held.filter((secret) => isGranted(secret, request.target))
+function foreignRefusal(present: readonly Held[], request: OutgoingRequest): EgressDenial | null {
+  const granted = present.filter((secret) => isGranted(secret, request.target))
   if (granted.every((secret) => secret.lenient)) return null
   const found = foreignCredential(request, {
     placeholders: granted.map((secret) => secret.placeholder),

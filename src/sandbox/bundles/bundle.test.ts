@@ -199,7 +199,7 @@ describe('registries', () => {
     expect(find(tool, printed, files)).toEqual(hosts)
   })
 
-  test('the tool is told of the project’s own registry, never of the public one in its place', () => {
+  test('the tool gets the project’s own registry, never the public one instead', () => {
     const npm = bundles.filter((bundle) => bundle.tool === 'npm')
     const port = {
       run: () => 'https://public.example.com/\n',

@@ -178,9 +178,13 @@ function requireStarted(said: string, code: number | null, plan: SandboxPlan): v
     throw new SandboxFault('command-not-executable', `the command could not be started: ${JSON.stringify(path)}`, {
       remedy: 'Check the permissions and the interpreter line.',
     })
-  throw new SandboxFault('sandbox-failed', `gVisor could not make the sandbox: ${(complaint ?? said).slice(0, 500)}`, {
-    remedy: 'Run `cordon doctor`: it says what this machine is missing.',
-  })
+  throw new SandboxFault(
+    'sandbox-failed',
+    `gVisor could not create the sandbox: ${(complaint ?? said).slice(0, 500)}`,
+    {
+      remedy: 'Run `cordon doctor`: it says what this machine is missing.',
+    },
+  )
 }
 
 function unstartable(error: Error): SandboxFault {

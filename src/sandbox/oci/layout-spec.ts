@@ -29,7 +29,7 @@ export function layoutMounts(layout: SandboxLayout): SpecMount[] {
     throw new RangeError('a container cannot show the whole machine: command_fs = "all" needs backend = "bwrap"')
   if (layout.binds.length > MAX_BINDS)
     throw new RangeError(
-      `the grants show ${layout.binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that hold them`,
+      `the grants show ${layout.binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that contain them`,
     )
   return [
     ...layout.binds.map(({ path, mode }) => bindMount(path, path, mode)),

@@ -130,9 +130,9 @@ export function openStage(place: string, run: ContainerRun, user: number | null)
       return bundle
     },
     collect: (maxBytes) => {
-      const made = new Set(readOwn(join(output, 'made'), 4096).toString('latin1').split('\n'))
+      const created = new Set(readOwn(join(output, 'made'), 4096).toString('latin1').split('\n'))
       return run.outputs.flatMap((name, index) =>
-        made.has(String(index)) ? [{ name, bytes: readOwn(join(output, String(index)), maxBytes) }] : [],
+        created.has(String(index)) ? [{ name, bytes: readOwn(join(output, String(index)), maxBytes) }] : [],
       )
     },
     remove: () => rmSync(path, { recursive: true, force: true }),

@@ -53,7 +53,7 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
     let opened: Opened | null = null
     const id = () => opened?.agent.id ?? ''
     const { machine, profile, model, fromEditor } = options
-    const made = await guarded(() =>
+    const calls = await guarded(() =>
       openAgentSession({
         machine,
         project: cwd,
@@ -71,9 +71,9 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
         },
       }),
     )
-    for (const note of made.notes) options.warn(note)
-    opened = { agent: made, turn: null, asked: false }
-    sessions.set(made.id, opened)
+    for (const note of calls.notes) options.warn(note)
+    opened = { agent: calls, turn: null, asked: false }
+    sessions.set(calls.id, opened)
     return opened
   }
 

@@ -65,11 +65,11 @@ export async function unseenIn(
               },
             ]
           : []
-      const held = host.prompts ? '' : ` No hook of ${install.program} can stop it at the start: ${inside}`
+      const withheld = host.prompts ? '' : ` No hook of ${install.program} can stop it at the start: ${inside}`
       return [
         ...rows,
         ...taken,
-        ...reasons.map(({ message, remedy = '' }) => ({ agent, detail: message, remedy: `${remedy}${held}` })),
+        ...reasons.map(({ message, remedy = '' }) => ({ agent, detail: message, remedy: `${remedy}${withheld}` })),
       ]
     }),
   )

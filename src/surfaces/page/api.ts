@@ -104,7 +104,7 @@ export const writes: Readonly<Record<string, ApiCall>> = {
       : { status: 404, body: { why: 'the call that asked can no longer show it' } },
   '/api/explain': async ({ machine, root }, { tool = 'bash', input, command, project }) => {
     if (typeof tool !== 'string') return bad('name a tool')
-    // A recorded call is explained by the rules of its own project.
+    // A recorded call is explained by the rules of the project it came from.
     const place = typeof project === 'string' && isAbsolute(project) ? project : root
     const opened = await writtenPolicy(machine, place)
     if ('problem' in opened) return bad(opened.problem)

@@ -88,7 +88,7 @@ export class UndoView {
 
   #shown(call: KeptCall): TimelineCall {
     const { about, changes, conflicts } = this.#undo.show(call)
-    const { made, changed, removed } = changes
+    const { made: created, changed, removed } = changes
     return {
       id: call.id,
       what: about.what,
@@ -96,12 +96,12 @@ export class UndoView {
       session: about.session ?? null,
       undoes: about.undoes ?? null,
       undoneBy: call.undoneBy,
-      made: made.slice(0, MAX_PATHS),
+      made: created.slice(0, MAX_PATHS),
       changed: changed.slice(0, MAX_PATHS),
       removed: removed.slice(0, MAX_PATHS),
       conflicts:
         call.undoneBy === null ? conflicts.slice(0, MAX_PATHS).map(({ path, what }) => `${path}: ${what}`) : [],
-      paths: made.length + changed.length + removed.length,
+      paths: created.length + changed.length + removed.length,
     }
   }
 }

@@ -195,7 +195,7 @@ def _():
     return 'reached'
 
 
-@way('a server of its own')
+@way('its own server')
 def _():
     with socket.socket() as s, socket.socket() as c:
         s.bind(('127.0.0.1', 0))
@@ -205,7 +205,7 @@ def _():
         return c.recv(3).decode()
 
 
-@way('a socket of its own')
+@way('its own socket')
 def _():
     with socket.socket(socket.AF_UNIX) as s, socket.socket(socket.AF_UNIX) as c:
         s.bind('own.sock')

@@ -29,7 +29,7 @@ export const echo: Json = {
   inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
 }
 
-/** Stands for JSON that is nested deeper than anything can be that goes through JSON.stringify. */
+/** A marker for JSON nested deeper than JSON.stringify can write. */
 export const BOTTOMLESS = '@bottomless@'
 const NESTED = `${'{"properties":'.repeat(100_000)}{}${'}'.repeat(100_000)}`
 

@@ -274,7 +274,7 @@ describe('transports', () => {
     expect(ids).toEqual(['1'])
   })
 
-  it('sends the id of its own session with each request, and begins anew when the server forgot it', async () => {
+  it('sends its session id with each request, and starts again when the server forgot it', async () => {
     const sessions: unknown[] = []
     const url = `${await serve(() => {
       const answer = scripted(({ method }, response) => {
@@ -349,7 +349,7 @@ describe('transports', () => {
     })
   })
 
-  it('attack: a stream that never ends holds up no other request, and a cancelled one is let go', async () => {
+  it('attack: a stream that never ends delays no other request, and a cancelled one is dropped', async () => {
     const url = `${await serve(() =>
       scripted(({ method }, response) => {
         if (method !== 'tools/call') return method === 'initialize' ? INITIALIZED : { tools: [] }

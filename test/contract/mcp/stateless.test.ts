@@ -29,7 +29,7 @@ const command = (text: string): Json => ({ name: 'bash', arguments: { command: t
 const state = (result: Json): string => String(result.requestState)
 const yes = (answer: string): Json => ({ answer: { action: 'accept', content: { answer } } })
 
-it('tells what it can do without a handshake', async () => {
+it('lists what it can do without a handshake', async () => {
   expect(await ask('server/discover')).toMatchObject({
     resultType: 'complete',
     supportedVersions: expect.arrayContaining(['2026-07-28']),

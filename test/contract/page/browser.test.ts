@@ -45,7 +45,7 @@ const show = (page: Page, view: string) => page.click(`nav a[href="#/${view}"]`)
 
 /** What axe finds wrong with the page as it is. */
 async function violations(page: Page): Promise<string[]> {
-  // Trusted Types allow no script made from text; the debugger is not held to that.
+  // Trusted Types allow no script built from text; the debugger is exempt.
   const client = await page.context().newCDPSession(page)
   await client.send('Runtime.evaluate', { expression: AXE })
   const { result } = await client.send('Runtime.evaluate', {
@@ -60,23 +60,23 @@ it('answers an ask, shows what came of it live, opens it with its diff, and puts
   const { page, errors } = await openTab(browser, world.server.link)
   expect(page.url()).toBe(`${world.origin}/#/now`)
   await page.getByText('No questions are waiting.').waitFor()
-  const ran = cordon.openSession().call('write', { path: 'made.txt', content: 'hello\n' })
+  const ran = cordon.openSession().call('write', { path: 'new.txt', content: 'hello\n' })
   const ask = page.locator('article.ask')
   await ask.waitFor()
-  expect(await ask.locator('pre').allTextContents()).toEqual(['made.txt', 'hello\n'])
+  expect(await ask.locator('pre').allTextContents()).toEqual(['new.txt', 'hello\n'])
   expect(await page.title()).toBe('(1) Cordon asks')
   await page.getByText('No session runs.').waitFor({ state: 'hidden' })
   await ask.getByRole('button', { name: 'Yes, once' }).click()
   expect((await ran).status).toBe('done')
   await ask.waitFor({ state: 'hidden' })
-  expect(world.sessions.text('made.txt')).toBe('hello\n')
+  expect(world.sessions.text('new.txt')).toBe('hello\n')
   await show(page, 'record')
-  await page.locator('.row', { hasText: 'made.txt' }).filter({ hasText: '1 changed' }).click()
+  await page.locator('.row', { hasText: 'new.txt' }).filter({ hasText: '1 changed' }).click()
   await page.getByRole('dialog').locator('.plus', { hasText: 'hello' }).waitFor()
   await page.getByRole('button', { name: 'Undo this call' }).click()
   await page.getByRole('button', { name: 'Yes, undo' }).click()
   await page.getByText('Undone: 1 call.').waitFor()
-  expect(Object.keys(world.sessions.snapshot())).not.toContain('made.txt')
+  expect(Object.keys(world.sessions.snapshot())).not.toContain('new.txt')
   await page.keyboard.press('Escape')
   await show(page, 'timeline')
   await page.locator('.timeline li', { hasText: 'undone' }).first().waitFor()
@@ -109,7 +109,7 @@ it('undoes to a point, and says first what is not as it was left', async () => {
   await step(0).getByRole('button', { name: 'Restore the rest anyway' }).click()
   await page.getByText('Undone: 1 call.').waitFor()
   expect(steps()).toEqual([])
-  // The browser tells of every answer that is an error.
+  // The browser logs every answer that is an error.
   expect(errors.filter((error) => !error.includes('409'))).toEqual([])
   await page.context().close()
 })
@@ -187,18 +187,18 @@ it('opens a call: what it was, what it started, reached and changed, and what to
   const programs = [{ name: 'npm ci' }, { name: 'node', by: 0 }, { name: 'sh', by: 1 }, { name: 'sh', by: 1 }]
   const hosts = { hosts: ['r.example'], host_bytes: { 'r.example': { up: 512, down: 2048 } } }
   const end = { type: 'end', call: 'k', outcome: 'ok', duration_ms: 1500, exit_code: 0 }
-  writeLines(world, 'made-up', [
+  writeLines(world, 'invented', [
     { ...call, time, type: 'begin', args: { command: 'npm ci' }, decision: { verdict: 'ask', reason: 'x', rules } },
     { time, type: 'approval', call: 'k', approver: 'terminal', approved: true },
     { ...end, time, programs, programs_left_out: 2, ...hosts, host_programs: { 'r.example': ['npm ci'] } },
   ])
-  // What `cordon doctor` tries on every hook is nobody's call.
+  // What `cordon doctor` tries on every hook is not a call of an agent.
   const { SELF_TEST_COMMAND } = await import('../../../src/agents/hook/self-test.ts')
   const tried = createHash('sha256')
     .update(JSON.stringify({ command: SELF_TEST_COMMAND }))
     .digest('hex')
   writeLines(world, 'tried', [{ ...call, time, type: 'denied', subject: 'self-test', args_hash: tried }])
-  await page.goto(`${world.origin}/#/record?session=made-up`)
+  await page.goto(`${world.origin}/#/record?session=invented`)
   await page.locator('.row', { hasText: 'codex in project' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('Answered: yes, once, by terminal').waitFor()

@@ -68,7 +68,7 @@ export async function openPageWorld(notices: NoticeSettings = QUIET): Promise<Pa
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** Starts Debian's chromium; a machine without one is told so in the test's failure. */
+/** Starts Debian's chromium; without one the test fails and says so. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((path) => existsSync(path))
   if (executablePath === undefined)
@@ -141,7 +141,7 @@ function tree(...names: readonly string[]): readonly object[] {
   return names.map((name, at) => ({ name, words: '0'.repeat(16), ...(at > 0 && { by: Math.min(at - 1, 1) }) }))
 }
 
-/** A made-up record of today and the days before. */
+/** An invented record of today and the days before. */
 export function writeDays(world: PageWorld, now: number = Date.now()): void {
   const { root } = world.sessions
   for (const [day, agent] of ['claude-code', 'codex', 'claude-code'].entries()) {

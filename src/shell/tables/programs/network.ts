@@ -333,7 +333,7 @@ export function networkPrograms(): ProgramTable {
     'ngrok cloudflared localtunnel lt bore tailscale': {
       effects: `
   remote-write | * |  | talks to another machine, which it can change`,
-      always: ['route', 'opens a way in from the network'],
+      always: ['route', 'opens a port to the network'],
       operands: 'text*',
     },
   }

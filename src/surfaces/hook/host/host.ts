@@ -120,7 +120,7 @@ export interface HostPrompts {
     env: Readonly<Record<string, string | undefined>>,
   ) => Promise<Pick<Reason, 'message' | 'remedy'> | null>
   /** How it asks which commands not to expand, if it asks before the person's words. */
-  readonly held?: {
+  readonly withheld?: {
     readonly isAsked: (input: Json) => boolean
     readonly answer: (commands: readonly HeldCommand[]) => string
   }

@@ -9,7 +9,7 @@ import { parseSettings } from '../../../system/json.ts'
 import type { Machine } from '../../../system/machine.ts'
 import type { OwnRules, RulePlace, RuleSource } from './host.ts'
 
-/** Where a call is made. */
+/** Where a call comes from. */
 export interface OwnRulesPlace {
   readonly machine: Pick<Machine, 'home' | 'env'>
   readonly files: Pick<Files, 'exists' | 'list' | 'readText'>

@@ -269,13 +269,13 @@ function testCommands(test: CommandTest, commands: HookCommands, place: InstallP
   const denied = run(JSON.stringify(test.call(place.root, SELF_TEST_COMMAND)))
   const blocked = test.blocksUser && place.scope === 'user' && isBlock(denied)
   if (!blocked && !(denied.status === 0 && denied.stdout.includes(test.denial))) {
-    return { ok: false, detail: `a forbidden call was not denied: ${told(denied)}` }
+    return { ok: false, detail: `a forbidden call was not denied: ${outcomeOf(denied)}` }
   }
   const nonsense = run('{')
-  if (!isBlock(nonsense)) return { ok: false, detail: `nonsense was not blocked: ${told(nonsense)}` }
+  if (!isBlock(nonsense)) return { ok: false, detail: `nonsense was not blocked: ${outcomeOf(nonsense)}` }
   const flagged = run(JSON.stringify(test.result(place.root, ORDERS)), commands.result)
   if (flagged.status !== 0 || !flagged.stdout.includes('Cordon:')) {
-    return { ok: false, detail: `an injected result was not flagged: ${told(flagged)}` }
+    return { ok: false, detail: `an injected result was not flagged: ${outcomeOf(flagged)}` }
   }
   return { ok: true, detail: 'a forbidden call is denied, nonsense is blocked, an injected result is flagged' }
 }
@@ -289,7 +289,7 @@ function testPlugin({ script }: PluginTest, file: string, { root }: InstallPlace
     ok,
     detail: ok
       ? 'a forbidden call is blocked, an injected result is flagged'
-      : `a forbidden call was not judged: ${told(run)}`,
+      : `a forbidden call was not judged: ${outcomeOf(run)}`,
   }
 }
 
@@ -297,6 +297,6 @@ function isBlock(run: { status: number | null; stdout: string; stderr: string })
   return run.status === 2 && run.stdout === '' && run.stderr.trim() !== ''
 }
 
-function told(run: { status: number | null; stdout: string; stderr: string }): string {
+function outcomeOf(run: { status: number | null; stdout: string; stderr: string }): string {
   return `exit code ${run.status}, stdout ${JSON.stringify(run.stdout.slice(0, 300))}, stderr ${JSON.stringify(run.stderr.slice(0, 300))}`
 }

@@ -174,7 +174,7 @@ class Cleaning {
 
 /** The result of a tool. Throws if it is not a result. */
 export function guardedResult(given: unknown, outputSchema: unknown, tool: string, origin: Origin): GuardedResult {
-  if (!isRecord(given) || !Array.isArray(given.content ?? [])) throw new TypeError(`${tool} brought back no result`)
+  if (!isRecord(given) || !Array.isArray(given.content ?? [])) throw new TypeError(`${tool} returned no result`)
   const cleaning = new Cleaning(origin)
   const content = cleaning.parts((given.content ?? []) as unknown[])
   const structured = given.structuredContent === undefined ? undefined : cleaning.deep(given.structuredContent)
@@ -190,7 +190,7 @@ export function guardedResult(given: unknown, outputSchema: unknown, tool: strin
 }
 
 export function guardedPrompt(given: Json, origin: Origin): GuardedResult {
-  if (!Array.isArray(given.messages)) throw new TypeError('it brought back no messages')
+  if (!Array.isArray(given.messages)) throw new TypeError('it returned no messages')
   const cleaning = new Cleaning(origin)
   const messages = given.messages.slice(0, MAX_PARTS).flatMap((message: unknown): Json[] => {
     if (!isRecord(message)) return []
@@ -205,7 +205,7 @@ export function guardedPrompt(given: Json, origin: Origin): GuardedResult {
 
 /** The contents of a resource. */
 export function guardedContents(given: Json, origin: Origin): GuardedResult {
-  if (!Array.isArray(given.contents)) throw new TypeError('it brought back no contents')
+  if (!Array.isArray(given.contents)) throw new TypeError('it returned no contents')
   const cleaning = new Cleaning(origin)
   const contents = given.contents.slice(0, MAX_PARTS).filter(isRecord)
   const kept = contents.map((part) => cleaning.contents(part))

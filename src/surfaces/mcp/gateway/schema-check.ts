@@ -34,7 +34,7 @@ export function schemaProblem(schema: unknown, value: unknown, where = 'the valu
   try {
     return problemOf(schema, value, where, check)
   } catch (error) {
-    if (error instanceof TooInvolved) return `${where} cannot be checked: its schema is too involved`
+    if (error instanceof TooInvolved) return `${where} cannot be checked: its schema is too complex`
     throw error
   }
 }
@@ -47,7 +47,7 @@ function spend({ work }: Check, amount: number): void {
 }
 
 function problemOf(schema: unknown, value: unknown, where: string, check: Check): string | null {
-  if (schema === false) return `${where} may not be there`
+  if (schema === false) return `${where} is not allowed`
   if (!isRecord(schema)) return null
   if (check.depth > MAX_DEPTH) return `${where} is nested too deeply`
   spend(check, 1)
@@ -151,7 +151,7 @@ function sizeOf(value: unknown, most: number): number {
 }
 
 /** A bound: the keyword, and whether the measure satisfies it. */
-type Bound = readonly [keyword: string, holds: (measured: number, bound: number) => boolean]
+type Bound = readonly [keyword: string, isWithin: (measured: number, bound: number) => boolean]
 
 const isAtLeast: Bound[1] = (measured, bound) => measured >= bound
 const isAtMost: Bound[1] = (measured, bound) => measured <= bound
@@ -180,9 +180,9 @@ function sizeProblem(schema: Json, value: unknown, where: string, check: Check):
 }
 
 function boundProblem(list: readonly Bound[], schema: Json, measure: () => number, where: string): string | null {
-  for (const [keyword, holds] of list) {
+  for (const [keyword, isWithin] of list) {
     const bound = schema[keyword]
-    if (typeof bound === 'number' && !holds(measure(), bound)) return `${where} breaks "${keyword}" of ${bound}`
+    if (typeof bound === 'number' && !isWithin(measure(), bound)) return `${where} breaks "${keyword}" of ${bound}`
   }
   return null
 }
@@ -208,7 +208,7 @@ function itemsProblem(schema: Json, value: readonly unknown[], where: string, ch
   if (schema.uniqueItems !== true) return null
   spend(check, value.length)
   const different = new Set(value.map((item) => itemKey(item, check)))
-  return different.size === value.length ? null : `${where} contains the same twice`
+  return different.size === value.length ? null : `${where} contains the same value twice`
 }
 
 /** Equal for equal items, and only for those. */

@@ -136,8 +136,8 @@ export class GatewayServer {
     if (logLevel !== null) await this.setLogLevel(logLevel, signal).catch(() => {})
     const relay = progress && new ProgressRelay((given) => progress(this.#progressOf(given)), this.#around.now)
     try {
-      const told = relay && ((given: Json) => relay.take(given))
-      return await this.wrapped.request(method, params, { ...context, progress: told }, signal)
+      const reported = relay && ((given: Json) => relay.take(given))
+      return await this.wrapped.request(method, params, { ...context, progress: reported }, signal)
     } finally {
       relay?.end()
     }

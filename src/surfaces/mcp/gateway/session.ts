@@ -253,8 +253,8 @@ export class GatewaySession {
     if (!isLogLevel(level)) throw new RpcError(ERROR.params, '"level" must be a log level')
     this.#logLevel = level
     // A starting server gets it when ready.
-    const told = Promise.allSettled([...this.#servers.values()].map((server) => server.setLogLevel(level, signal)))
-    await Promise.race([told, this.#patience()])
+    const reported = Promise.allSettled([...this.#servers.values()].map((server) => server.setLogLevel(level, signal)))
+    await Promise.race([reported, this.#patience()])
     return {}
   }
 }

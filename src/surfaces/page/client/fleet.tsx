@@ -66,7 +66,7 @@ export function Fleet(): JSX.Element {
         ))}
       </section>
       {overview === null ? (
-        <Empty>The machines of a fleet are shown to the user who runs it.</Empty>
+        <Empty>The machines of a fleet are shown to the user that administers it.</Empty>
       ) : typeof overview === 'string' ? (
         <p role="alert">{overview}</p>
       ) : (

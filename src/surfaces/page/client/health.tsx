@@ -51,8 +51,8 @@ export function Health(): JSX.Element {
   const { support, score, agents, quarantine, grants } = body
   return (
     <>
-      <section aria-labelledby="holds">
-        <h2 id="holds">
+      <section aria-labelledby="protections">
+        <h2 id="protections">
           {score.holds} of {score.of} protections work with {support.backend}
         </h2>
         {!support.usable && <p class="note">No command runs here: there is no sandbox to run it in.</p>}

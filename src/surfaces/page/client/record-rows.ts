@@ -46,7 +46,7 @@ export function filterLink(filter: Partial<RecordFilter>): string {
   return given === '' ? '#/record' : `#/record?${given}`
 }
 
-/** What sessions are made of: their names say it. */
+/** The kind of a session, by its name. */
 const QUIET: ReadonlySet<string> = new Set(['session', 'closed'])
 
 /** Beyond this the oldest rows are dropped. */

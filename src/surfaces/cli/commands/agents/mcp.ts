@@ -80,12 +80,12 @@ async function openPage(root: string, terminal: Terminal): Promise<{ close(): Pr
 
 function serverOptions(root: string, terminal: Terminal): ServerOptions {
   const machine = thisMachine()
-  let told = false
+  let reported = false
   return {
     open: async (prompter) => {
       const cordon = await createCordon({ project: root, machine, prompter, answeredElsewhere: 'mcp' })
-      for (const note of told ? [] : cordon.notes) terminal.err(`cordon: ${visible(note)}\n`)
-      told = true
+      for (const note of reported ? [] : cordon.notes) terminal.err(`cordon: ${visible(note)}\n`)
+      reported = true
       return cordon
     },
     fallback: {

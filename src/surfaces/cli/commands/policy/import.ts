@@ -34,7 +34,7 @@ function rulePlace({ cwd, home, env }: Machine): RulePlace {
 
 export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [name, given] = args.words
-  const agent = oneOf(Object.keys(IMPORTERS), name, 'say whose settings')
+  const agent = oneOf(Object.keys(IMPORTERS), name, 'name the agent whose settings to import')
   const machine = thisMachine()
   const candidates = given === undefined ? placesOf(agent, machine) : [given]
   const found = candidates.filter((path) => machineFiles.exists(path))
