@@ -1,7 +1,5 @@
 /** The port to a person: the question, and every possible answer (P6). */
 
-import { parsePathPattern } from '../files/path-pattern.ts'
-import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import type { WorstCase } from '../policy/worst-case.ts'
 import type { ShellFacts } from '../shell/facts.ts'
@@ -77,53 +75,3 @@ export type GrantKind = (typeof GRANT_KINDS)[number]
 
 /** The longest time that an answer applies. */
 export const LONGEST_SECONDS: number = 30 * 86_400
-
-/** An answer from a program or another process; null if invalid. */
-export function parseAnswer(given: unknown): Answer | null {
-  if (typeof given !== 'object' || given === null) return null
-  const { kind, grant, seconds, message, by } = given as Readonly<Record<string, unknown>>
-  if (by !== undefined && typeof by !== 'string') return null
-  const from = by === undefined ? {} : { by }
-  switch (kind) {
-    case 'once':
-    case 'deny':
-      return { ...from, kind }
-    case 'session':
-    case 'always':
-    case 'deny-always': {
-      const parsed = parseSuggestion(grant)
-      return parsed && { ...from, kind, grant: parsed }
-    }
-    case 'time': {
-      const parsed = parseSuggestion(grant)
-      const lasts = typeof seconds === 'number' && seconds > 0 && seconds <= LONGEST_SECONDS
-      return parsed && lasts ? { ...from, kind, grant: parsed, seconds } : null
-    }
-    case 'deny-message':
-      return typeof message === 'string' ? { ...from, kind, message } : null
-    default:
-      return null
-  }
-}
-
-/** A suggestion from a program or another process; null if invalid or without effect. */
-function parseSuggestion(given: unknown): Suggestion | null {
-  if (typeof given !== 'object' || given === null) return null
-  const { kind, value, admits = '', also } = given as Readonly<Record<string, unknown>>
-  const known = GRANT_KINDS.find((name) => name === kind)
-  if (known === undefined || typeof value !== 'string' || typeof admits !== 'string') return null
-  if (!hasEffect(known, value)) return null
-  if (also === undefined) return { kind: known, value, admits }
-  const others = Array.isArray(also) ? also.map(parseSuggestion) : [null]
-  return others.some((other) => other === null)
-    ? null
-    : { kind: known, value, admits, also: others.flatMap((other) => other ?? []) }
-}
-
-/** Whether a grant of this kind can mean something: a rule is read from its value. */
-export function hasEffect(kind: GrantKind, value: string): boolean {
-  if (value === '') return false
-  if (kind === 'command') return 'pattern' in parseCommandPattern(value)
-  if (kind !== 'read' && kind !== 'write') return true
-  return 'pattern' in parsePathPattern(value, { root: '/', home: '/', files: null })
-}

@@ -48,7 +48,8 @@ it('a value without a meaning is not saved, and one in the file counts for nothi
 
 it('a denial is never given up for room', () => {
   add('denied', { verdict: 'deny', scope: 'project' })
-  const saved = Array.from({ length: 1000 }, (_, at) => ({ ...add('x'), id: `g${at}` }))
+  const one = add('x')
+  const saved = Array.from({ length: 1000 }, (_, at) => ({ ...one, id: `g${at}` }))
   const [denied] = grants.list().filter(({ verdict }) => verdict === 'deny')
   writeFileSync(join(stateDir, 'grants.json'), JSON.stringify({ version: 1, grants: [denied, ...saved] }))
   add('last')

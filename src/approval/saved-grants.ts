@@ -11,7 +11,8 @@ import { Fault } from '../system/fault.ts'
 import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
 import { answerBasis, stillRests } from './answer-basis.ts'
-import { GRANT_KINDS, hasEffect } from './prompter.ts'
+import { hasEffect } from './parse-answer.ts'
+import { GRANT_KINDS } from './prompter.ts'
 import type { Suggestion } from './suggestion.ts'
 
 export interface SavedGrant {
