@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { answerBasis, stillRests } from './answer-basis.ts'
-import { SavedGrants } from './saved-grants.ts'
+import { answerBasis, SavedGrants, stillRests } from './saved-grants.ts'
 
 let root: string
 beforeEach(() => {

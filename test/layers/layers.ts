@@ -123,7 +123,6 @@ export const pureFiles: readonly string[] = [
   'sandbox/bwrap/seccomp.ts',
   'sandbox/experimental/seatbelt/profile.ts',
   'audit/event.ts',
-  'egress/packages/look-alike.ts',
   'egress/packages/release.ts',
   'egress/packages/rules.ts',
   'egress/route/rules.ts',

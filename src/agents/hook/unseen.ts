@@ -62,7 +62,7 @@ function unread(path: string, why: string): MemoryFile {
 async function templateOf(text: string, file: string): Promise<string | null> {
   if (!/\.toml$/i.test(file)) return text.replace(/^\ufeff?---[^\n]*\n[\s\S]*?\n---[^\n]*(?:\n|$)/, '')
   try {
-    const { parseToml } = await import('../import/toml.ts')
+    const { parseToml } = await import('../settings/toml-text.ts')
     const { prompt } = recordOf(parseToml(text, file))
     return typeof prompt === 'string' ? prompt : null
   } catch {

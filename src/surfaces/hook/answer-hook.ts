@@ -27,6 +27,7 @@ import {
   type Outcome,
   ProtocolError,
   type RulePlace,
+  unseenPlace,
   useOf,
 } from './host/host.ts'
 import { everyReading } from './host/path-readings.ts'
@@ -34,7 +35,6 @@ import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from '
 import { startDirectory } from './hosts/codex-record.ts'
 import { speakerOf } from './hosts/hosts.ts'
 import { oneLine, reasonText } from './reason-text.ts'
-import { unseenPlace } from './unseen-place.ts'
 
 const MOVERS: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd'])
 

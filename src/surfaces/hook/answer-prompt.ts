@@ -5,8 +5,8 @@ import { needsPolicy, promptDenials } from '../../agents/hook/unseen.ts'
 import { findRoot } from '../../project/place/root.ts'
 import type { HookSetting } from './answer-hook.ts'
 import type { Host, HostPrompts, Json } from './host/host.ts'
+import { unseenPlace } from './host/host.ts'
 import { reasonText } from './reason-text.ts'
-import { unseenPlace } from './unseen-place.ts'
 
 /** Returns the text for stdout. */
 export async function answerPrompt(

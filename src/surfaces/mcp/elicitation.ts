@@ -1,5 +1,7 @@
 /** Approvals by elicitation: the client asks its person. An answer proves the client, not a person. */
 
+import { keepRequest } from '../../questions/asks.ts'
+import type { ApprovalRequest } from '../../session/cordon.ts'
 import {
   ANSWERS,
   type AskView,
@@ -13,6 +15,7 @@ import {
 } from '../../session/cordon.ts'
 import { isRecord } from '../../system/json.ts'
 import type { Json } from '../../system/json-rpc.ts'
+import type { Machine } from '../../system/machine.ts'
 import { visible } from '../terminal/terminal.ts'
 import type { Elicit } from './rounds.ts'
 
@@ -101,4 +104,12 @@ function offerNames({ offers }: AskView): string[] {
     const others = also.length === 0 ? '' : ` and ${also.length} more`
     return `${index + 1}: ${kind} ${visible(value)}${others}`
   })
+}
+
+/** Returns what the agent can do about it. */
+export function keepQuestion(machine: Machine, project: string, host: string, request: ApprovalRequest): string {
+  const id = keepRequest(machine, { host, project }, request)
+  return id === null
+    ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
+    : `tell the user to run \`cordon approvals allow ${id}\` in another terminal, and go on with other work: the next try of the same call takes the answer`
 }

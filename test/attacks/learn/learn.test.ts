@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseToml as parseTree } from '../../../src/agents/import/toml.ts'
+import { parseToml as parseTree } from '../../../src/agents/settings/toml-text.ts'
 import { CLI } from '../../e2e/cordon.ts'
 import { asUser, eachUser } from '../../users.ts'
 

@@ -78,7 +78,7 @@ async function wordsOf(
   if (text.trim() === '') return []
   try {
     if (!from.endsWith('.toml')) return read(parseSettings(text))
-    const { parseToml } = await import('../../../agents/import/toml.ts')
+    const { parseToml } = await import('../../../agents/settings/toml-text.ts')
     return read(parseToml(text, from))
   } catch {
     return [unreadable('it')]
