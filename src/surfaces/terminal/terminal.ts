@@ -41,7 +41,7 @@ export function processTerminal(): Terminal {
   }
   return {
     out: (text) => writeAll(1, encode(text)),
-    err: (text) => writeAll(2, encode(text)),
+    err: (text) => writeAll(2, encode(wrapNotices(text, () => (isTerminalDevice(2) ? columnsOf() : null)))),
     get color() {
       if (env.NO_COLOR) return false
       if ([env.FORCE_COLOR, env.CLICOLOR_FORCE].some((wish) => wish && wish !== '0')) return true
@@ -63,6 +63,44 @@ export function isTerminalDevice(fd: number): boolean {
   } catch {
     return false
   }
+}
+
+const columnsOf = (): number => process.stderr.columns ?? 100
+
+/** A line of Cordon's own, or the remedy below it. */
+const NOTICE = /^(?:\u001b\[\d+m)?cordon:|^ {2}\S/
+/** What a person copies stays on one row, so that the terminal itself folds it: a command, a text in backticks, a word. */
+const PIECES = /`[^`]*`|(?<!\S)cordon [a-z][^,;:()`\n]*(?=[,;:()]|$)|\S+/g
+/** Shorter lines fit every terminal. */
+const FITS = 60
+
+/** Breaks notices between words for a terminal of so many columns; null: it is none. */
+export function wrapNotices(text: string, columns: () => number | null): string {
+  if (text.length <= FITS || !NOTICE.test(text)) return text
+  const width = columns()
+  if (width === null || width <= FITS / 2) return text
+  return text
+    .split('\n')
+    .map((line) => (shownLength(line) <= width ? line : wrapLine(line, width)))
+    .join('\n')
+}
+
+function wrapLine(line: string, width: number): string {
+  const rows: string[] = []
+  let row = ''
+  for (const [piece] of line.matchAll(PIECES)) {
+    if (row !== '' && shownLength(row) + 1 + shownLength(piece) > width) {
+      rows.push(row)
+      row = ''
+    }
+    if (row !== '') row = `${row} ${piece}`
+    else row = rows.length === 0 && !line.startsWith(' ') ? piece : `  ${piece}`
+  }
+  return [...rows, row].join('\n')
+}
+
+function shownLength(text: string): number {
+  return text.replace(/\u001b\[\d+m/g, '').length
 }
 
 const LONG = 16_384
