@@ -1,4 +1,4 @@
-/** Answers and grants from a program, another process or a file: each is parsed, and without a meaning it is none. */
+/** Answers and grants from a program, another process or a file: each is parsed, and one without a meaning is null. */
 
 import { parsePathPattern } from '../files/path-pattern.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'

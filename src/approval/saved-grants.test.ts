@@ -46,7 +46,7 @@ it('a value without a meaning is not saved, and one in the file counts for nothi
   expect([values(grants.list()), grants.damage()]).toEqual([['here'], expect.stringMatching(/^3 of the saved/)])
 })
 
-it('a denial is never given up for room', () => {
+it('a denial is never dropped', () => {
   add('denied', { verdict: 'deny', scope: 'project' })
   const one = add('x')
   const saved = Array.from({ length: 1000 }, (_, at) => ({ ...one, id: `g${at}` }))

@@ -98,7 +98,7 @@ export class SavedGrants {
     const kept = basis.length === 0 ? saved : { ...saved, basis }
     this.#change((grants) => {
       const next = [...grants, kept]
-      // A denial is never given up for room: the oldest yes is.
+      // A denial is never dropped: the oldest yes is.
       const spare = next.length > MAX_GRANTS ? next.findIndex(({ verdict }) => verdict === 'allow') : -1
       return next.filter((_, at) => at !== spare)
     })

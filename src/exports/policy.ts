@@ -19,7 +19,7 @@ export function stricter(a: Verdict, b: Verdict): Verdict {
   return strictest(verdict(a), verdict(b))
 }
 
-/** Orders verdicts from lenient to strict, for sorting and comparing. */
+/** Sorts verdicts from lenient to strict, for sorting and comparing. */
 export function compareVerdicts(a: Verdict, b: Verdict): number {
   return compare(verdict(a), verdict(b))
 }

@@ -358,7 +358,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
   }
 }
 
-/** Results in Cordon's own words, or the person's: an instruction in them is no stranger's. */
+/** Results in Cordon's own words, or the person's: an instruction in them does not come from a stranger. */
 const OWN_WORDS: ReadonlySet<string> = new Set(
   'write edit apply_patch delete copy move mkdir chmod todowrite todoread question'.split(' '),
 )

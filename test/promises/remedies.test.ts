@@ -180,7 +180,7 @@ const ROWS: readonly RemedyRow[] = [
     works: async (place) => !(await place.cordon(['status'])).out.includes('add host blocked.example'),
   },
   {
-    situation: 'what status says of a host that was stopped on a port of its own',
+    situation: 'what status says of a host that was stopped on its own port',
     manifest: {},
     fails: async (place) => {
       await runs(place, 'curl', '-sS', '-m', '5', 'http://blocked.example:8080/')

@@ -74,7 +74,7 @@ const PIECES = /`[^`]*`|(?<!\S)cordon [a-z][^,;:()`\n]*(?=[,;:()]|$)|\S+/g
 /** Shorter lines fit every terminal. */
 const FITS = 60
 
-/** Breaks notices between words for a terminal of so many columns; null: it is none. */
+/** Breaks notices between words for a terminal of so many columns; null without a terminal. */
 export function wrapNotices(text: string, columns: () => number | null): string {
   if (text.length <= FITS || !NOTICE.test(text)) return text
   const width = columns()
