@@ -32,6 +32,12 @@ it.each<[note: string, text: string, width: number | null, shown: string]>([
     60,
     `cordon: ~/notes/a.txt is outside the project, and the\n  command does not see it;\n  cordon run --read ${'~/deep'.repeat(10)} …\n`,
   ],
+  [
+    'a port is part of its host, and what is quoted stays whole',
+    'cordon: to reach it: cordon run --allow-host 127.0.0.1:43701 …, or `set it  for all of them` (cordon add host 127.0.0.1:43701).\n',
+    64,
+    'cordon: to reach it: cordon run --allow-host 127.0.0.1:43701 …,\n  or `set it  for all of them`\n  (cordon add host 127.0.0.1:43701).\n',
+  ],
   ['the remedy below', `  ${'word '.repeat(13)}end\n`, 40, `  ${'word '.repeat(6)}word\n  ${'word '.repeat(6)}end\n`],
 ])('%s', (_, text, width, shown) => {
   expect(wrapNotices(text, () => width)).toBe(shown)

@@ -69,8 +69,6 @@ const columnsOf = (): number => process.stderr.columns ?? 100
 
 /** A line of Cordon's own, or the remedy below it. */
 const NOTICE = /^(?:\u001b\[\d+m)?cordon:|^ {2}\S/
-/** What a person copies stays on one row, so that the terminal itself folds it: a command, a text in backticks, a word. */
-const PIECES = /`[^`]*`|(?<!\S)cordon [a-z][^,;:()`\n]*(?=[,;:()]|$)|\S+/g
 /** Shorter lines fit every terminal. */
 const FITS = 60
 
@@ -88,7 +86,7 @@ export function wrapNotices(text: string, columns: () => number | null): string 
 function wrapLine(line: string, width: number): string {
   const rows: string[] = []
   let row = ''
-  for (const [piece] of line.matchAll(PIECES)) {
+  for (const piece of pieces(line)) {
     if (row !== '' && shownLength(row) + 1 + shownLength(piece) > width) {
       rows.push(row)
       row = ''
@@ -97,6 +95,26 @@ function wrapLine(line: string, width: number): string {
     else row = rows.length === 0 && !line.startsWith(' ') ? piece : `  ${piece}`
   }
   return [...rows, row].join('\n')
+}
+
+/** A command of at most so many words is kept together. */
+const COMMAND_WORDS = 8
+
+/** Words; a command and a text in backticks are one, so that what a person copies has no line break. */
+function pieces(line: string): string[] {
+  const found: string[] = []
+  let open: 'command' | 'quoted' | null = null
+  let left = 0
+  for (const word of line.trim().split(' ')) {
+    if (open === null) found.push(word)
+    else found[found.length - 1] += ` ${word}`
+    const isTick = word.split('`').length % 2 === 0
+    if (open === 'quoted') open = isTick ? null : open
+    else if (isTick) open = 'quoted'
+    else if (open === 'command') open = --left === 0 || /[,;:)…][.,;]?$/.test(word) ? null : open
+    else if (/^\(?cordon$/.test(word)) [open, left] = ['command', COMMAND_WORDS]
+  }
+  return found
 }
 
 function shownLength(text: string): number {
