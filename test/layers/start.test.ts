@@ -37,7 +37,7 @@ const LATE =
 
 describe.each([
   // The library: opening a project loads the rest.
-  { file: 'src/index.ts', most: 205 },
+  { file: 'src/index.ts', most: 214 },
   // Thousands of characters of source; raise one only with a measured reason.
   // 14 are the options of programs that hold a secret: the best of 25 checks took 45 ms of processor time without, 46 with.
   // 8 here, of a hook and of the library are more forms of secrets: the best of 25 starts took 28.2 ms of processor time without,
