@@ -140,7 +140,7 @@ const isGenerated = (markdown: string): boolean => /<!-- (?:Generated|Written) b
 /** What a reviewer would strike in a document. */
 export function problemsOf(markdown: string, retired: readonly RetiredWord[]): readonly Problem[] {
   const found: Problem[] = []
-  for (const [line, text] of isGenerated(markdown) ? [] : wrappable(markdown)) {
+  for (const [line, text] of wrappable(markdown)) {
     if (text.length > LIMITS.line) found.push({ line, message: `${text.length} columns, at most ${LIMITS.line}` })
   }
   for (const block of proseOf(markdown)) {

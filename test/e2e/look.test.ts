@@ -207,7 +207,7 @@ it('cordon alone shows the state of the project', async () => {
     '           see: cordon install --help',
     expect.stringMatching(/^stopped {4}file .*\.env$|^stopped {4}file .*…$/),
     '           if it should: cordon add read .env',
-    'asks       none waits',
+    'asks       no open questions',
     expect.stringMatching(/^undo {7}1 call, the last: cat \.env; rm package\.json/),
     '           cordon undo --last, or --list',
     '',
