@@ -46,6 +46,8 @@ interface Up {
   readonly connection: Connection
   readonly stateless: boolean
   readonly capabilities: Json
+  /** Its name for itself, which nobody vouches for. */
+  readonly name: string | null
   readonly since: number
 }
 
@@ -56,6 +58,7 @@ const LONGEST_PAUSE_MS = 60_000
 const STEADY_MS = 60_000
 const MAX_ROUNDS = 10
 const MAX_INPUTS = 10
+const MAX_NAME = 1000
 
 export class WrappedServer {
   readonly label: string
@@ -90,6 +93,11 @@ export class WrappedServer {
   offers(capability: string, feature: string): boolean {
     const found = this.#up?.capabilities[capability]
     return isObject(found) && found[feature] === true
+  }
+
+  /** The running server's name for itself. */
+  get ownName(): string | null {
+    return this.#up?.name ?? null
   }
 
   get isStateless(): boolean {
@@ -244,7 +252,7 @@ export class WrappedServer {
    * Finds its revision. The handshake comes first: every older server answers it, some ignore anything before it, and
    * a new one refuses it with an error.
    */
-  async #agree(peer: RpcPeer, signal: AbortSignal): Promise<Pick<Up, 'stateless' | 'capabilities'>> {
+  async #agree(peer: RpcPeer, signal: AbortSignal): Promise<Pick<Up, 'stateless' | 'capabilities' | 'name'>> {
     const clientInfo = { name: 'cordon-gateway', version }
     const hello = { protocolVersion: HANDSHAKE_REVISIONS[0], capabilities: this.#parts.capabilities(), clientInfo }
     let refused: RpcError
@@ -254,7 +262,7 @@ export class WrappedServer {
         throw new TypeError('it did not answer as an MCP server does')
       }
       peer.notify('notifications/initialized', {})
-      return { stateless: false, capabilities: isObject(given.capabilities) ? given.capabilities : {} }
+      return { stateless: false, ...announced(given, given.serverInfo) }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       refused = error
@@ -262,7 +270,7 @@ export class WrappedServer {
     const found = await peer.request('server/discover', { _meta: this.#envelope(ALONE) }, signal).catch(() => null)
     const versions = isObject(found) && Array.isArray(found.supportedVersions) ? found.supportedVersions : []
     if (!isObject(found) || !versions.includes(STATELESS_REVISION)) throw refused
-    return { stateless: true, capabilities: isObject(found.capabilities) ? found.capabilities : {} }
+    return { stateless: true, ...announced(found, isObject(found._meta) ? found._meta[META.server] : null) }
   }
 
   /** A server without sessions reports changes to listeners only. */
@@ -303,4 +311,9 @@ export class WrappedServer {
     this.#retryAt = this.#parts.now() + Math.min(LONGEST_PAUSE_MS, 500 * 2 ** this.#failures)
     this.#parts.warn(`The MCP server “${this.label}” ended: ${reason}`)
   }
+}
+
+function announced({ capabilities }: Json, info: unknown): Pick<Up, 'capabilities' | 'name'> {
+  const name = isObject(info) && typeof info.name === 'string' ? info.name.slice(0, MAX_NAME) : null
+  return { capabilities: isObject(capabilities) ? capabilities : {}, name }
 }
