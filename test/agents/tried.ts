@@ -2,7 +2,7 @@
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { type Agent, agents } from './agents.ts'
-import { INSIDE, INSTALLED, LACKS, SCENARIOS } from './scenarios.ts'
+import { INSIDE, INSTALLED, lackOf, SCENARIOS } from './scenarios.ts'
 
 /** One session of an agent, with its problems; none when all is as it should be. */
 export interface Trial {
@@ -90,7 +90,7 @@ export function tableOf(chosen: readonly Agent[], trials: readonly Trial[]): rea
   const cell = (row: string, { name }: Agent): string => {
     const own = trials.filter((trial) => trial.row === row && trial.agent === name)
     if (own.length > 0) return outcomeOf(own, every.filter((trial) => trial.row === row && trial.agent === name).length)
-    const why = LACKS[row]?.[name]
+    const why = lackOf(row, name)
     if (why === undefined) return 'not run'
     if (!notes.includes(why)) notes.push(why)
     return `– (${notes.indexOf(why) + 1})`
