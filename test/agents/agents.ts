@@ -32,6 +32,8 @@ export interface Agent {
   readonly env: (world: AgentWorld) => Record<string, string>
   /** The variable in which it looks for its key, and the header in which it sends it. */
   readonly key: { readonly name: string; readonly header: string }
+  /** Another key, without which it does not start. */
+  readonly account?: string
   /** The files of the user and of the project that hold its hooks or settings, which run code. */
   readonly settings: {
     readonly user: string
@@ -54,7 +56,10 @@ export interface Agent {
 /** An agent with hooks, or Cordon's own, which has none. */
 export type Driven = Agent | OwnAgent
 
-export type OwnAgent = Pick<Agent, 'prepare' | 'env' | 'args' | 'key' | 'call' | 'follows' | 'stops' | 'keeps' | 'endsTask'> & {
+export type OwnAgent = Pick<
+  Agent,
+  'prepare' | 'env' | 'args' | 'key' | 'call' | 'follows' | 'stops' | 'keeps' | 'endsTask'
+> & {
   readonly name: 'cordon'
 }
 
@@ -423,6 +428,7 @@ stream_max_retries = 0
         }),
       ),
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
+    account: 'COMMAND_CODE_API_KEY',
     settings: {
       user: '.commandcode/providers.json',
       project: '.commandcode/settings.json',
@@ -500,7 +506,9 @@ auto_update = false
     package: '@kilocode/cli@7.7.7',
     program: 'kilo',
     args: ['run', '-m', 'scripted/scripted', '--auto', 'go'],
-    prepare: ({ home, port }) =>
+    prepare: ({ home, port }) => {
+      // As after its first start, at which it changes its configuration.
+      put(join(home, '.config/kilo/.bash-permission-migrated'), '')
       put(
         join(home, '.config/kilo/kilo.json'),
         JSON.stringify({
@@ -515,7 +523,8 @@ auto_update = false
           autoupdate: false,
           snapshot: false,
         }),
-      ),
+      )
+    },
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
     settings: {
       user: '.config/kilo/kilo.json',

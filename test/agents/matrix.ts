@@ -5,7 +5,7 @@ import { driveInside } from './inside.ts'
 import { install } from './program.ts'
 import { rehearsed } from './rehearsed.ts'
 import type { Finding, Scenario } from './scenario.ts'
-import { INSIDE, INSTALLED, lackOf, SCENARIOS } from './scenarios.ts'
+import { besides, INSIDE, INSTALLED, lackOf, SCENARIOS } from './scenarios.ts'
 import { asNobody, inSession } from './session.ts'
 import { recordedTrials, recordTrial, sameTrial, type Trial, tableOf } from './tried.ts'
 
@@ -87,11 +87,15 @@ function jobsOf(agent: Agent): readonly Job[] {
     isIdle: scenario.isIdle,
     run: (guarded: boolean) => driveRow(agent, scenario, guarded),
   }))
-  return [
-    { agent, row: INSTALLED, name: INSTALLED, run: (guarded) => rehearsed(agent, guarded) },
-    ...own,
-    { agent, row: INSIDE, name: INSIDE, run: (guarded) => driveInside(agent, guarded) },
-  ]
+  const runs: Readonly<Record<string, typeof driveInside>> = { [INSTALLED]: rehearsed, [INSIDE]: driveInside }
+  const beside = besides(agent.name).map((row) => ({
+    agent,
+    row,
+    name: row,
+    isIdle: undefined,
+    run: (guarded: boolean) => runs[row]!(agent, guarded),
+  }))
+  return [...own, ...beside]
 }
 
 /** One row in one session; the problems found. */

@@ -2,7 +2,7 @@
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { type Agent, agents } from './agents.ts'
-import { INSIDE, INSTALLED, lackOf, SCENARIOS } from './scenarios.ts'
+import { besides, INSIDE, INSTALLED, lackOf, SCENARIOS } from './scenarios.ts'
 
 /** One session of an agent, with its problems; none when all is as it should be. */
 export interface Trial {
@@ -40,7 +40,7 @@ export function recordedTrials(file: string): readonly Trial[] {
 export function everyTrial(by: Trial['by']): readonly Trial[] {
   return agents.flatMap(({ name: agent }) => {
     const own = SCENARIOS.filter((scenario) => scenario.agents.includes(agent))
-    const all = [{ row: INSTALLED, name: INSTALLED }, ...own, { row: INSIDE, name: INSIDE }]
+    const all = [...own, ...besides(agent).map((row) => ({ row, name: row }))]
     return all.flatMap(({ row, name }) =>
       [false, true].map((guarded) => ({ agent, row, name, guarded, by, problems: [], seconds: 0, on: '' })),
     )

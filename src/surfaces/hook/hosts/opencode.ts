@@ -36,6 +36,8 @@ interface OpencodeForm<Name extends string> {
   readonly folders: readonly string[]
   readonly configurations: readonly string[]
   readonly variables: string
+  /** Flags of a session in which nobody is asked. */
+  readonly alone?: readonly string[]
 }
 
 export const opencode: Host<'opencode'> = opencodeForm({
@@ -50,6 +52,7 @@ export const kilo: Host<'kilo'> = opencodeForm({
   folders: ['.kilo', '.kilocode', '.opencode'],
   configurations: ['kilo.jsonc', 'kilo.json', 'opencode.jsonc', 'opencode.json'],
   variables: 'KILO',
+  alone: ['--auto'],
 })
 
 function opencodeForm<Name extends string>(form: OpencodeForm<Name>): Host<Name> {
@@ -117,7 +120,7 @@ function opencodeForm<Name extends string>(form: OpencodeForm<Name>): Host<Name>
 }
 
 async function install(
-  { name, folders, variables }: OpencodeForm<string>,
+  { name, folders, variables, alone = [] }: OpencodeForm<string>,
   configurations: (folder: string) => readonly string[],
 ): Promise<HostInstall> {
   const [{ ownFile }, { isOpencodePlugin, opencodePlugin }] = await Promise.all([
@@ -158,7 +161,7 @@ try {
 }`,
     },
     rehearsal: {
-      args: () => ['run', '-m', 'cordon-rehearsal/scripted', 'go'],
+      args: () => ['run', '-m', 'cordon-rehearsal/scripted', ...alone, 'go'],
       env: (port, folder) => ({
         [`${variables}_CONFIG_CONTENT`]: JSON.stringify({
           // It takes a project snapshot before each step.
