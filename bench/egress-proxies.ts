@@ -32,7 +32,7 @@ export interface ProxyUnderTest {
   /** When it took the listener, on the clock of `process.hrtime`, which all processes share. */
   readonly started: bigint
   /** Its memory and descriptors, after a garbage collection. */
-  held(): Promise<Held>
+  usage(): Promise<Held>
   close(): Promise<void>
 }
 
@@ -56,18 +56,18 @@ export function proxyNames(): readonly ProxyName[] {
 }
 
 export async function startOrigin(): Promise<Origin> {
-  const { child, told } = await start<{ port: number; authority: string }>('origin', '', [])
-  return { ...told, close: () => child.stdin!.end() }
+  const { child, answer } = await start<{ port: number; authority: string }>('origin', '', [])
+  return { ...answer, close: () => child.stdin!.end() }
 }
 
-/** Starts a proxy in front of the origin; its listening socket is made here and handed over, as a sandbox does. */
+/** Starts a proxy in front of the origin; its listening socket is created here and handed over, as a sandbox does. */
 export async function startProxy(name: ProxyName, origin: Origin): Promise<ProxyUnderTest> {
   const listener = createServer()
   await listen(listener)
   const { port } = listener.address() as AddressInfo
   const { fd } = (listener as unknown as { _handle: { fd: number } })._handle
-  const orders = JSON.stringify({ originPort: origin.port, authority: origin.authority })
-  const { child, told } = await start<{ ca: string; started: string }>(name, orders, [fd])
+  const input = JSON.stringify({ originPort: origin.port, authority: origin.authority })
+  const { child, answer } = await start<{ ca: string; started: string }>(name, input, [fd])
   listener.close()
   const pid = child.pid!
   return {
@@ -76,11 +76,11 @@ export async function startProxy(name: ProxyName, origin: Origin): Promise<Proxy
     port,
     // The peer cannot use our dialler, so its clients ask for the origin's real port.
     hostPort: name === 'cordon' ? 443 : origin.port,
-    ca: told.ca,
-    trust: createSecureContext({ ca: told.ca, ecdhCurve: 'X25519' }),
-    started: BigInt(told.started),
-    held: async () => {
-      child.stdin!.write('held\n')
+    ca: answer.ca,
+    trust: createSecureContext({ ca: answer.ca, ecdhCurve: 'X25519' }),
+    started: BigInt(answer.started),
+    usage: async () => {
+      child.stdin!.write('usage\n')
       const [answer] = (await once(child.stdout!, 'data')) as [Buffer]
       const facts = JSON.parse(answer.toString()) as Pick<Held, 'resources' | 'heap'>
       return { ...facts, descriptors: readdirSync(`/proc/${pid}/fd`).length, resident: resident(pid) }
@@ -92,14 +92,14 @@ export async function startProxy(name: ProxyName, origin: Origin): Promise<Proxy
   }
 }
 
-async function start<Told>(name: string, orders: string, descriptors: readonly number[]) {
+async function start<Answer>(name: string, input: string, descriptors: readonly number[]) {
   const child = spawn(process.execPath, ['--expose-gc', fileURLToPath(import.meta.url), name], {
     stdio: ['pipe', 'pipe', 'inherit', ...descriptors],
   })
-  child.stdin!.write(`${orders}\n`)
+  child.stdin!.write(`${input}\n`)
   const [line] = (await Promise.race([once(child.stdout!, 'data'), once(child, 'close')])) as [Buffer | number]
   if (typeof line === 'number') throw new Error(`bench: the process of ${name} ended with ${line}`)
-  return { child, told: JSON.parse(line.toString()) as Told }
+  return { child, answer: JSON.parse(line.toString()) as Answer }
 }
 
 /** Resident megabytes of a process. */

@@ -67,7 +67,7 @@ static_client() {
 set -- "$here"/init/*.c "$here"/broker/*.c "$here"/programs/*.c "$here"/bare/*.c
 
 for platform in $platforms; do
-  # Before anything is built: half a package is none.
+  # Before anything is built: half a package is not a package.
   compiler_for "$platform" >/dev/null
 done
 for platform in $platforms; do

@@ -1,6 +1,6 @@
 /**
  * Builds dist/: the bundled CLI, the library with its types, and the sandbox's init; with `--release` for every platform of
- * the package, and nothing of an older build stays. All of it is made aside and then put
+ * the package, and nothing of an older build stays. All of it is built aside and then put
  * in place by renames, so that a build that fails leaves what was there, and a hook that starts meanwhile has a whole one.
  */
 
@@ -19,10 +19,10 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
-import { builtInPolicy } from '../src/project/load/built-in.ts'
 import { compileFilter, filterName } from '../src/sandbox/bwrap/seccomp.ts'
 import { changingPrograms, programNames } from '../src/shell/tables/programs/registry.ts'
 import { errorCode } from '../src/system/fault.ts'
+import { builtInPolicy } from './built-in-policy.ts'
 
 process.chdir(resolve(import.meta.dirname, '..'))
 // What is built here is run: no one else may write it.
@@ -38,7 +38,7 @@ mkdirSync(`${draft}/chunks`, { recursive: true })
 // Written first: what is edited from now on is newer than the build.
 writeFileSync(`${draft}/.built`, `${sourceFolders().join(' ')}\n`)
 
-/** The folders that the build is made from, for `is-built.sh`. */
+/** The sources of the build, for `is-built.sh`. */
 function sourceFolders(): readonly string[] {
   const entries = readdirSync('src', { recursive: true, withFileTypes: true })
   const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => `${entry.parentPath}/${entry.name}`)
@@ -204,7 +204,7 @@ async function writeInside(): Promise<void> {
   cpSync('node_modules/quickjs-wasi/quickjs.wasm', `${draft}/inside/quickjs.wasm`)
 }
 
-/** The loop of `cordon chat` as a component, made by the program that was just built, with the optional tools of `cordon agent`. */
+/** The loop of `cordon chat` as a component, built by the new program, with the optional tools of `cordon agent`. */
 async function writeChatComponent(): Promise<void> {
   const bundle = await rolldown({
     input: 'src/chat/component/chat-component.ts',
@@ -296,7 +296,7 @@ async function writeChunks(): Promise<Start> {
     ...chunks.filter((chunk) => chunk.name === 'rolldown-runtime').map((chunk) => chunk.fileName),
   ])
   const first = chunks.filter((chunk) => start.has(chunk.fileName))
-  const textOf = (held: typeof chunks) => `({${held.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`
+  const textOf = (kept: typeof chunks) => `({${kept.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`
   writeFileSync(`${draft}/chunks/${entry}`, textOf(first))
   for (const chunk of chunks)
     if (!start.has(chunk.fileName)) writeFileSync(`${draft}/chunks/${chunk.fileName}`, textOf([chunk]))

@@ -13,13 +13,14 @@ for (const uid of new Set([own.uid, ORDINARY.uid])) {
   const place = makePlace(uid)
   const program = compile(place, join(import.meta.dirname, '../test/contract/changes/tree-calls.c'), 'tree-calls')
   for (let seed = first; seed < first + rounds; seed++) {
-    const { plain, held } = fuzzOnce(place, program, seed, 3000, uid)
-    const at = plain.calls.findIndex((line, i) => line !== held.calls[i])
+    const { plain, mediated } = fuzzOnce(place, program, seed, 3000, uid)
+    const at = plain.calls.findIndex((line, i) => line !== mediated.calls[i])
     const planted = stormOnce(place, program, seed, 3000, uid)
-    if (at >= 0) console.log(`seed ${seed}, uid ${uid}: plain ${plain.calls[at]}, through the init ${held.calls[at]}`)
-    if (at < 0 && plain.tree.join() !== held.tree.join()) console.log(`seed ${seed}, uid ${uid}: the trees differ`)
+    if (at >= 0)
+      console.log(`seed ${seed}, uid ${uid}: plain ${plain.calls[at]}, through the init ${mediated.calls[at]}`)
+    if (at < 0 && plain.tree.join() !== mediated.tree.join()) console.log(`seed ${seed}, uid ${uid}: the trees differ`)
     if (planted.length > 0) console.log(`seed ${seed}, uid ${uid}: planted ${planted.join(', ')}`)
-    if (at >= 0 || planted.length > 0 || plain.tree.join() !== held.tree.join()) bad++
+    if (at >= 0 || planted.length > 0 || plain.tree.join() !== mediated.tree.join()) bad++
   }
   place.remove()
 }

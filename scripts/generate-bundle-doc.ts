@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseToml } from '../src/manifest/toml/toml.ts'
 import type { Node } from '../src/manifest/toml/tree.ts'
 import type { Bundle } from '../src/sandbox/bundles/bundle.ts'
-import { parseBundle, renderBundles } from '../src/sandbox/bundles/schema.ts'
+import { parseBundle, renderBundles } from './bundle-file.ts'
 
 const folder = new URL('../src/sandbox/bundles/', import.meta.url)
 const generated = new URL('../src/sandbox/bundles/bundles.json', import.meta.url)

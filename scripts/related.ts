@@ -72,8 +72,8 @@ export function changedFiles(since: string | null): readonly string[] {
   const base = since ?? ['origin/main', 'main'].map((ref) => git('merge-base', 'HEAD', ref).stdout.trim()).find(Boolean)
   const differ = git('diff', '--name-only', base ?? 'HEAD')
   if (differ.status !== 0) throw new Error(differ.stderr.trim())
-  const made = git('ls-files', '--others', '--exclude-standard').stdout
-  return [...new Set(`${differ.stdout}${made}`.split('\n').filter((path) => path !== '' && existsSync(path)))]
+  const created = git('ls-files', '--others', '--exclude-standard').stdout
+  return [...new Set(`${differ.stdout}${created}`.split('\n').filter((path) => path !== '' && existsSync(path)))]
 }
 
 /** Of the tests beyond the first stage only those near a change, as far as the time goes. */

@@ -40,7 +40,7 @@ function client(words: readonly string[]): readonly [status: number | null, outp
 }
 
 /** The init as the first process of new namespaces, with this setup message. */
-function init(orders: Uint8Array): Promise<readonly InitMessage[]> {
+function init(setup: Uint8Array): Promise<readonly InitMessage[]> {
   const layout = [
     '--unshare-all',
     '--uid',
@@ -59,7 +59,7 @@ function init(orders: Uint8Array): Promise<readonly InitMessage[]> {
   const control = child.stdio[3] as Socket
   const chunks: Buffer[] = []
   control.on('data', (chunk) => chunks.push(chunk)).on('error', () => {})
-  control.end(orders)
+  control.end(setup)
   return new Promise((done) =>
     child.once('close', () => {
       const bytes = Buffer.concat(chunks)
@@ -71,7 +71,7 @@ function init(orders: Uint8Array): Promise<readonly InitMessage[]> {
   )
 }
 
-function orders(): Uint8Array {
+function setup(): Uint8Array {
   const plan = planIn(base, ['/usr/bin/true'])
   return compileFurnishing(plan, { architecture: 'arm64', cgroups: () => null, numbered: false })
 }
@@ -104,16 +104,16 @@ try {
     ],
     [
       'the init reads its setup message and opens its name service',
-      await init(orders()),
+      await init(setup()),
       failed(NUMBERS.step.PROC, ENOSYS),
     ],
     ['the addon that launches loads', loads('launch'), 0],
     ['the addon of the resident loads', loads('serve'), 0],
   ]
   for (const [note, found, expected] of rows) {
-    const holds = isDeepStrictEqual(found, expected)
-    console.log(`${holds ? 'ok  ' : 'FAIL'} ${note}${holds ? '' : `: ${JSON.stringify(found)}`}`)
-    if (!holds) process.exitCode = 1
+    const contains = isDeepStrictEqual(found, expected)
+    console.log(`${contains ? 'ok  ' : 'FAIL'} ${note}${contains ? '' : `: ${JSON.stringify(found)}`}`)
+    if (!contains) process.exitCode = 1
   }
 } finally {
   rmSync(base, { recursive: true, force: true })

@@ -60,8 +60,8 @@ try {
   const env = { PATH: process.env.PATH ?? '', HOME: join(base, 'home'), CORDON_KEYCHAIN: 'off' }
   const bare = { command: node, args: [server], env, cwd: project, label: null }
   const alone = await runSuite(bare, join(base, 'alone'))
-  const held = [...alone].filter(([, { status }]) => status === 'SUCCESS')
-  console.log(`${alone.size} checks; alone ${held.length} pass`)
+  const kept = [...alone].filter(([, { status }]) => status === 'SUCCESS')
+  console.log(`${alone.size} checks; alone ${kept.length} pass`)
   for (const [key, { status, errorMessage }] of alone)
     if (status === 'FAILURE') console.log(`not alone either: ${key}: ${errorMessage ?? ''}`)
   const far = await openBridge(bare)
@@ -74,10 +74,10 @@ try {
     const args = [cordon[1], 'mcp', 'wrap', '--root', project]
     const wrap = { command: cordon[0], args, env, cwd: project, label: LABEL }
     const behind = await runSuite(wrap, join(base, where))
-    const lost = held.filter(([key]) => behind.get(key)?.status !== 'SUCCESS')
-    console.log(`behind the gateway, ${where}: ${held.length - lost.length} of these`)
+    const lost = kept.filter(([key]) => behind.get(key)?.status !== 'SUCCESS')
+    console.log(`behind the gateway, ${where}: ${kept.length - lost.length} of these`)
     for (const [key] of lost) console.log(`lost: ${key}: ${behind.get(key)?.errorMessage ?? 'not there'}`)
-    if (lost.length > 0 || held.length < 20) process.exitCode = 1
+    if (lost.length > 0 || kept.length < 20) process.exitCode = 1
   }
   await far.close()
 } finally {

@@ -27,8 +27,8 @@ const ADD = {
 }
 
 const problems: string[] = []
-const must = (holds: boolean, what: string): void => {
-  if (holds) return
+const must = (contains: boolean, what: string): void => {
+  if (contains) return
   problems.push(what)
   console.log(`not so: ${what}`)
 }
@@ -66,15 +66,15 @@ async function speaks(url: string, wire: WireName): Promise<void> {
       const first = await whole(ask(url, wire, asked, forced, AbortSignal.timeout(60_000)), at)
       if (!first) continue
       texts++
-      const made = first.parts.filter((part) => part.type === 'call')
-      calls += made.length
-      for (const { name, input, problem } of made) {
+      const created = first.parts.filter((part) => part.type === 'call')
+      calls += created.length
+      for (const { name, input, problem } of created) {
         const fits = name === 'add' && Number.isInteger(input.a) && Number.isInteger(input.b)
         must(problem !== undefined || fits, `${at}: a call that fits nothing: ${name} ${JSON.stringify(input)}`)
       }
-      if (made.length === 0) continue
+      if (created.length === 0) continue
       // What it called goes back to it with the results, in its own form.
-      const results = made.map(({ id, name }) => ({ id, name, text: '5', isError: false }))
+      const results = created.map(({ id, name }) => ({ id, name, text: '5', isError: false }))
       const next = [...asked, first, { role: 'results' as const, results }, user('and now?')]
       await whole(ask(url, wire, next, false, AbortSignal.timeout(60_000)), `${at}, with results`)
     }

@@ -55,7 +55,7 @@ const base = mkdtempSync('/var/tmp/cordon-suites-')
 
 function run(suite: ProgramSuite, folder: string, { name, command }: ProgramTest, place: PlaceName): readonly Case[] {
   const [project, home] = [join(base, 'project'), join(base, 'home')]
-  for (const made of [project, home]) mkdirSync(made, { recursive: true })
+  for (const created of [project, home]) mkdirSync(created, { recursive: true })
   try {
     const [program, ...args] = PLACES[place](command, project, folder)
     const { stdout, stderr } = spawnSync(program!, args, {

@@ -123,11 +123,15 @@ interface Outcome {
   readonly tree: readonly string[]
 }
 
-function run(place: Place, { script, varies }: Tool, held: boolean): Outcome {
+function run(place: Place, { script, varies }: Tool, mediated: boolean): Outcome {
   rmSync(join(place.base, 'project'), { recursive: true, force: true })
   spawnSync('mkdir', [place.project])
   const { folder } = place.store.begin({ roots: [place.project], what: 'tools' })
-  const { status, out, errors } = runInside(place, ['/bin/bash', '-c', script], { held, folder, reads: toolFolders() })
+  const { status, out, errors } = runInside(place, ['/bin/bash', '-c', script], {
+    mediated,
+    folder,
+    reads: toolFolders(),
+  })
   const tree = lookAtTree(place.project, 'no times').map((line) => {
     const [path = '', mode = ''] = line.split(' ')
     return varies?.test(path) ? `${path} ${mode}` : line
@@ -157,12 +161,12 @@ try {
       console.log(`${tool.name}: not installed: ${absent.join(', ')}`)
       continue
     }
-    const [plain, held] = [run(place, tool, false), run(place, tool, true)]
+    const [plain, kept] = [run(place, tool, false), run(place, tool, true)]
     const differ = [
-      ...(plain.status !== held.status ? [`status ${plain.status} plain, ${held.status} through the broker`] : []),
-      ...(plain.out !== held.out ? [`output plain:\n${plain.out}output through the broker:\n${held.out}`] : []),
-      ...plain.tree.filter((line) => !held.tree.includes(line)).map((line) => `only plain: ${line}`),
-      ...held.tree.filter((line) => !plain.tree.includes(line)).map((line) => `only through the broker: ${line}`),
+      ...(plain.status !== kept.status ? [`status ${plain.status} plain, ${kept.status} through the broker`] : []),
+      ...(plain.out !== kept.out ? [`output plain:\n${plain.out}output through the broker:\n${kept.out}`] : []),
+      ...plain.tree.filter((line) => !kept.tree.includes(line)).map((line) => `only plain: ${line}`),
+      ...kept.tree.filter((line) => !plain.tree.includes(line)).map((line) => `only through the broker: ${line}`),
     ]
     if (differ.length > 0 || plain.status !== 0) bad++
     const verdict =

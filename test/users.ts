@@ -12,7 +12,7 @@ export interface User {
   readonly gid: number
 }
 
-/** Who runs the tests. */
+/** The users that run the tests. */
 export const own: { readonly uid: number; readonly gid: number } = { uid: process.getuid!(), gid: process.getgid!() }
 const isRoot = own.uid === 0
 

@@ -30,7 +30,7 @@ struct image {
   char path[PATH_MAX];
   const char *aliases[MAX_ALIASES];
   size_t alias_count;
-  int is_secret; /* the command's user made it unreadable: it may be a copy of any program */
+  int is_secret; /* the command's user cannot read it: it may be a copy of any program */
   int is_asked;  /* the parent judges it, as the program or among the words */
   int has_line; /* it begins like an interpreter line */
 };

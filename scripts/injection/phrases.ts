@@ -45,12 +45,12 @@ function grammarOf(...files: readonly string[]): Grammar {
   )
 }
 
-const orders = grammarOf('./things.txt', './orders.txt')
+const commands = grammarOf('./things.txt', './orders.txt')
 const ordinary = grammarOf('./things.txt', './ordinary.txt')
 
 export const injectionText = (chance: Chance): string => {
-  const first = write(orders, 'order', chance)
-  return chance(4) === 0 ? `${first} ${write(orders, chance(2) === 0 ? 'secretly' : 'order', chance)}` : first
+  const first = write(commands, 'order', chance)
+  return chance(4) === 0 ? `${first} ${write(commands, chance(2) === 0 ? 'secretly' : 'order', chance)}` : first
 }
 export const letterText = (chance: Chance): string => write(ordinary, 'letter', chance)
 export const promptText = (chance: Chance): string => write(ordinary, 'prompt', chance)

@@ -216,6 +216,6 @@ function save(model: Model): void {
   ).join('')
   writeFileSync(
     'src/scan/injection/weights.generated.ts',
-    `// Made by scripts/injection/train.ts; do not edit.\n\nexport const NOTHING = 66\nexport const UNIT = ${unit}\nexport const BIAS = ${model.bias}\nexport const LIMIT = ${limit}\n// biome-ignore format: one character a weight\nexport const WEIGHTS =\n  '${text}'\n`,
+    `// Written by scripts/injection/train.ts; do not edit.\n\nexport const NOTHING = 66\nexport const UNIT = ${unit}\nexport const BIAS = ${model.bias}\nexport const LIMIT = ${limit}\n// biome-ignore format: one character a weight\nexport const WEIGHTS =\n  '${text}'\n`,
   )
 }

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { answerBasis, stillRests } from './answer-basis.ts'
-import { SavedGrants } from './saved-grants.ts'
+import { answerBasis, SavedGrants, stillRests } from './saved-grants.ts'
 
 let root: string
 beforeEach(() => {
@@ -41,7 +40,7 @@ it.each<readonly [note: string, value: string, file: string, before: string, aft
     true,
   ],
   ['the script of npm test', 'npm test:*', 'package.json', scripts({ test: 'a' }), scripts({ test: 'b' }), false],
-  ['a file that is no JSON', 'npm run deploy', 'package.json', scripts({ deploy: 'a' }), '{', false],
+  ['a file that is not JSON', 'npm run deploy', 'package.json', scripts({ deploy: 'a' }), '{', false],
   [
     'a package of a new source',
     'npm ci',

@@ -151,7 +151,7 @@ const forms: readonly (readonly [note: string, form: AnswerForm, answer: Answer 
 describe('an answer from outside', () => {
   it.each(forms)('%s', (_, form, answer) => expect(answerOf(view, grants, form)).toEqual(answer))
 
-  it('is none that was not offered', () => {
+  it('is only one that was offered', () => {
     const shared = withAnswers(view, ['once', 'deny'])
     expect(shared.offers).toEqual([])
     for (const { kind } of ANSWERS.filter(({ saves }) => saves))

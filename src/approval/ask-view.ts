@@ -109,7 +109,7 @@ const WORST_FIRST: readonly ReasonCode[] = [
   'grant-prompts',
 ]
 
-/** The view of a request; `show` leaves nothing masked, for a person who asked to see it. */
+/** The view of a request; `show` masks nothing, for a person who chose to see it. */
 export function askView(request: ApprovalRequest, show: 'masked' | 'whole' = 'masked'): AskView {
   const { tool, where, facts, decision, call } = request
   const mask = new QuestionMask()

@@ -5,7 +5,7 @@ import { QuestionQueue } from './question-queue.ts'
 const prompter: Prompter = { name: 'test', ask: async () => ({ kind: 'deny' }) }
 const never = new AbortController().signal
 
-/** Work that ends when asked to, and says when it began and whether it was taken back. */
+/** Work that ends when asked to, and says when it began and whether it was withdrawn. */
 function heldWork() {
   const { promise, resolve } = Promise.withResolvers<string>()
   const state = { begun: 0, withdrawn: false }
@@ -53,7 +53,7 @@ describe('questions', () => {
     expect([first.state.begun, second.state.begun]).toEqual([1, 1])
   })
 
-  it('are taken back when everybody who asked has gone, and not before', async () => {
+  it('are withdrawn when all that asked have gone, and not before', async () => {
     const questions = new QuestionQueue(prompter).open()
     const [one, two] = [new AbortController(), new AbortController()]
     const { state, work } = heldWork()

@@ -36,14 +36,14 @@ const project = (root: string, runtimeGrants = true) => ({
 
 const values = (list: readonly SavedGrant[]) => list.map((grant) => grant.value)
 
-it('a grant holds in its project alone', () => {
+it('a grant applies in its project alone', () => {
   add('here', { scope: 'time', expires: now + 1000 })
   expect(values(grants.forSession(project('/one'), 's2'))).toEqual(['here'])
   expect(values(grants.forSession(project('/two'), 's2'))).toEqual([])
   expect(values(grants.forSession(project('/two'), 's1'))).toEqual([])
 })
 
-it('a grant of a session holds in that session alone, and ends with it', () => {
+it('a grant of a session applies in that session alone, and ends with it', () => {
   add('mine')
   add('timed', { scope: 'time', expires: now + 1000 })
   expect(values(grants.forSession(project('/one'), 's1'))).toEqual(['mine', 'timed'])

@@ -317,8 +317,8 @@ function kindSuggestions(kind: readonly string[]): Suggestion[] {
   if (!('pattern' in parsed) || JSON.stringify(parsed.pattern.words) !== JSON.stringify(kind)) return []
   const admits =
     kind.at(-1) === 'reads'
-      ? `looking around with \`${kind.slice(0, -1).join(' ')}\`, and nothing that changes it`
-      : `every \`${kind.join(' ')}\` that forces and deletes nothing`
+      ? `read-only uses of \`${kind.slice(0, -1).join(' ')}\``
+      : `every \`${kind.join(' ')}\` without force or deletion`
   return [{ kind: 'command', value, admits }]
 }
 

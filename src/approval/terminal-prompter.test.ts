@@ -98,7 +98,7 @@ describe('the prompt', () => {
     }
   })
 
-  it('underlines the segment that asks, and opens a long script where it stands', () => {
+  it('underlines the segment that asks, and opens a long script in place', () => {
     const script = `${'true\n'.repeat(80)}rm -rf x`
     const base = requestOf(script)
     const asks = [{ ...base.asks[0]!, span: { start: 400, end: 408 } }]

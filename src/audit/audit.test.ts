@@ -365,7 +365,7 @@ describe('when nothing can be written', () => {
   })
 })
 
-describe('what is not there, or cannot be looked at', () => {
+describe('what is absent or unreadable', () => {
   it('is not whole when it is asked for by its name', () => {
     record(open(), 1)
     expect(verify('s1')).toMatchObject({ ok: true })
@@ -374,7 +374,7 @@ describe('what is not there, or cannot be looked at', () => {
   })
 
   it('is a fault, not an empty log', () => {
-    writeFileSync(stateDir, 'a file in the place of the directory')
+    writeFileSync(stateDir, 'a file instead of the directory')
     expect(() => verify()).toThrow(/cannot be read/)
     expect(() => queryAudit(stateDir)).toThrow(/cannot be read/)
   })

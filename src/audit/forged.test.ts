@@ -151,7 +151,7 @@ it('lines from before there was a key are not damage, and later ones are', () =>
   expect(verifyAudit({ stateDir, keys: [key.publicKey], since }).ok).toBe(false)
 })
 
-it('a log that processes share is signed by whoever passes every eighth line, so that a rewritten history shows', () => {
+it('a log that processes share is signed by the one that writes every eighth line, so that a rewritten history shows', () => {
   const options = { stateDir, session: 's1', now: () => '2026-01-01T00:00:00.000Z', redact: (text: string) => text }
   for (let run = 0; run < 5; run++) {
     const log = openAuditLog({ ...options, shared: true, sync: 'never' })

@@ -182,14 +182,14 @@ export class LiveHistory {
     const { breaker: settings, ring, label, now } = this.#options
     const rate = new CallRate(now)
     const breaker = new CircuitBreaker(settings(), now)
-    const made: CallHistory = {
+    const created: CallHistory = {
       ring: () => ring(agent),
       take: (perMinute) => rate.take(perMinute),
       admit: (): Admitted => breaker.admit(),
       note: (admission: Admission, outcome: CallOutcome) => breaker.note(admission, outcome),
       label,
     }
-    this.#agents.set(agent, made)
-    return made
+    this.#agents.set(agent, created)
+    return created
   }
 }

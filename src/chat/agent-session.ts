@@ -45,8 +45,8 @@ export interface AgentSessionOptions {
   /** A conversation to resume; `latest` is the project's newest. */
   readonly resume?: string
   readonly report: (event: AgentEvent) => void
-  /** The gateway's command for the manifest's MCP servers; without it they are not offered. */
-  readonly gateway?: readonly string[]
+  /** The project whose MCP servers are offered, behind the gateway. */
+  readonly gateway?: string
   /** Warnings while it runs. */
   readonly warn?: (text: string) => void
   readonly resolver?: Resolver
@@ -242,9 +242,9 @@ export class AgentSession {
 
   #openMcp(): McpTools | null {
     const { gateway, prompter = null, warn = () => {} } = this.#options
-    if (!gateway || manifestServers(this.cordon.loaded()).length === 0) return null
+    if (gateway === undefined || manifestServers(this.cordon.loaded()).length === 0) return null
     const { session } = this
-    return new McpTools({ command: gateway, offer: (tools) => session.offer(tools), prompter, warn })
+    return new McpTools({ root: gateway, offer: (tools) => session.offer(tools), prompter, warn })
   }
 
   async close(): Promise<void> {

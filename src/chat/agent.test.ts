@@ -191,7 +191,7 @@ describe('the loop', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('calls of one name for two get names of their own, here and in the next answer', async () => {
+  it('calls of one name for two get distinct names, here and in the next answer', async () => {
     const twice = ['same', 'same', 'no name!'].map((id, index) => ({
       type: 'call' as const,
       id,
@@ -201,15 +201,15 @@ describe('the loop', () => {
     const { turn, ran, agent } = agentOf([[said(twice, 'calls')], [said(twice, 'calls')], [said([], 'end')]])
     await turn()
     expect(ran).toEqual(['t0', 't1', 't2', 't0', 't1', 't2'])
-    const made = agent.messages.flatMap((one) => (one.role === 'assistant' ? one.parts : []))
-    const ids = made.flatMap((part) => (part.type === 'call' ? [part.id] : []))
+    const created = agent.messages.flatMap((one) => (one.role === 'assistant' ? one.parts : []))
+    const ids = created.flatMap((part) => (part.type === 'call' ? [part.id] : []))
     expect(new Set(ids).size).toBe(6)
     expect(ids.every((id) => /^[A-Za-z0-9_-]{1,64}$/.test(id))).toBe(true)
     const results = agent.messages.flatMap((one) => (one.role === 'results' ? one.results : []))
     expect(results.map(({ id, text }) => [id, text])).toEqual(ids.map((id, index) => [id, `t${index % 3}`]))
   })
 
-  it('a budget holds also where a server counts nothing, and where it counts too much', async () => {
+  it('a budget applies even if a server counts nothing, or too much', async () => {
     const calling = said([{ type: 'call', id: 'a', name: 'x', input: {} }], 'calls')
     const silent = agentOf([[calling]])
     expect(await silent.turn({ budget: 0.5 })).toEqual({ reason: 'budget' })

@@ -12,7 +12,7 @@ const PER_TOKEN = 3.5
 
 export const SUMMARY_REQUEST: string =
   'Sum this conversation up so that you can go on without it: what the user wants, in their words where they matter; what was ' +
-  'decided; which files were read, made or changed, and how; commands and their outcomes; what is open, and the very next step. ' +
+  'decided; which files were read, created or changed, and how; commands and their outcomes; what is open, and the very next step. ' +
   'Leave out what is done with. Write no greeting and call no tool.'
 
 /** A summary as a message. */

@@ -1,8 +1,8 @@
 /** A model: a profile with its key, behind Cordon's egress rules. */
 
 import { join } from 'node:path'
+import { postStreaming } from '../egress/own-request.ts'
 import type { Upstream } from '../egress/route/upstream.ts'
-import { postStreaming } from '../egress/stream.ts'
 import { classifyAddress } from '../hosts/address.ts'
 import { classifyName } from '../hosts/judge.ts'
 import { parseHostPattern } from '../hosts/pattern.ts'

@@ -69,7 +69,7 @@ describe('declarations', () => {
     )
   })
 
-  it('know what a bare argument stands for', () => {
+  it('know what a bare argument means', () => {
     const properties = { a: { type: 'string' }, b: { type: 'string' } }
     expect(firstProperty({ properties, required: ['b'] })?.name).toBe('b')
     expect(firstProperty({ properties, required: [] })?.name).toBe('a')

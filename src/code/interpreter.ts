@@ -14,7 +14,7 @@ import {
   type ToolName,
 } from './frame.ts'
 
-/** Between two looks at a program that waits; irregular, so that nothing can hide between them. */
+/** Between two checks of a waiting program; irregular, so that nothing can hide between them. */
 const LOOK_MS = 60
 const MORE_MS = 80
 

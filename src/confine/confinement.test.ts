@@ -106,7 +106,7 @@ describe('places', () => {
 
 describe('limits', () => {
   const timed = { limits: { command_timeout: '5s' } }
-  const held = { limits: { memory: '512', processes: 40, max_output_bytes: '2000' } }
+  const limited = { limits: { memory: '512', processes: 40, max_output_bytes: '2000' } }
   const time = (ms: number) => ({ kind: 'time', ms, by: 'the call' })
   const ring = (limits: object) => ({ kind: 'ring', limits: { seconds: null, memory: null, ...limits } })
   it.each([
@@ -125,14 +125,14 @@ describe('limits', () => {
     ['no time for what lives long', timed, [{ kind: 'long-lived' }], { timeoutMs: undefined }],
     ['a share of the memory', {}, [ring({})], { memoryShare: 0.75, memoryBytes: undefined }],
     ['the memory of a ring', {}, [ring({ memory: 1024 })], { memoryBytes: 1024, memoryShare: undefined }],
-    ['the stricter memory', held, [ring({ memory: 1024 })], { memoryBytes: 512 }],
+    ['the stricter memory', limited, [ring({ memory: 1024 })], { memoryBytes: 512 }],
     [
       'one process without `execute`',
-      held,
+      limited,
       [{ kind: 'labels', labels: { ...labels, execute: false } }],
       { processes: 1 },
     ],
-    ['the smaller output', held, [{ kind: 'labels', labels }], { outputBytes: 1000, processes: 40 }],
+    ['the smaller output', limited, [{ kind: 'labels', labels }], { outputBytes: 1000, processes: 40 }],
   ] as const)('%s', async (_, manifest, narrowing, expected) => {
     const limits: object = (await confined(manifest, narrowing as readonly Narrowing[])).limits
     for (const [name, value] of Object.entries(expected)) expect([name, limits[name as never]]).toEqual([name, value])

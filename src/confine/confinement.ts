@@ -80,7 +80,7 @@ export interface Network {
   /** Without an allowed host there is no network. */
   readonly rules: EgressRules
   /** Hosts that are for some of its programs alone; null if all are for all. */
-  readonly held: HeldHosts | null
+  readonly limited: HeldHosts | null
   /** Hosts that any command of the policy may reach; a git remote may name them. */
   readonly remotes: readonly string[]
   /** Ports that the command may serve to this machine. */
@@ -103,7 +103,7 @@ export interface ProgramRules extends TableScene {
 
 export interface Confinement {
   readonly root: string
-  /** The project that a session's own directory stands in for (F7). */
+  /** The project that a session's own directory replaces (F7). */
   readonly standsFor: string | null
   readonly manifestPath: string
   /** Canonical. */
@@ -224,7 +224,7 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
     },
     network: {
       rules,
-      held: rules.allowed === null ? null : (entitled.held ?? null),
+      limited: rules.allowed === null ? null : (entitled.limited ?? null),
       remotes: grantedHosts(policy, rules),
       ports: [
         ...new Set([...sandbox.devServerPorts.map(({ value }) => value), ...granted.flatMap(({ ports }) => ports)]),

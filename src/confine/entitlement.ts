@@ -88,7 +88,7 @@ export interface Entitlement {
   readonly envVars: readonly string[]
   readonly hosts: readonly HostRule[]
   /** Hosts that are for some of its programs alone; absent if all are for all. */
-  readonly held?: HeldHosts
+  readonly limited?: HeldHosts
   /** Programs that the command is known to start. */
   readonly programs: readonly string[]
   /** Suffixes of wildcard hosts that are not the manifest's. */
@@ -136,7 +136,7 @@ export function entitleWords(
     return hostsOfCommand({ commands }, matching, words)
   }
   return {
-    ...(rules.length > 0 && { held: { rules, programs, own } }),
+    ...(rules.length > 0 && { limited: { rules, programs, own } }),
     name: grants[0]?.pattern.text ?? shorten(command.slice(0, 3).join(' '), command.length > 3),
     whole: typedText(command),
     // Bundles named for this run apply whatever program it starts.
@@ -158,7 +158,7 @@ export function entitleServer(
   const tools = (policy.commands.toolDomains.get(argv[0] ?? '') ?? []).filter((rule) =>
     usesNetwork(rule.commands, argv.slice(1)),
   )
-  const { held: _, ...rest } = words
+  const { limited: _, ...rest } = words
   return { ...rest, name: `MCP server ${name}`, paths: [], envVars, hosts: [...domains, ...tools] }
 }
 

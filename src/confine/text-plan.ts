@@ -109,14 +109,14 @@ function mayFollow(first: TextPart, part: TextPart): boolean {
 
 function groupOf(
   text: string,
-  { facts, hosts: { held, relies } }: TextCommands,
+  { facts, hosts: { limited, relies } }: TextCommands,
   hosts: readonly HostRule[],
   { loaded, session, agreed }: TextPlace,
   { when, moves }: Pick<TextPart, 'when' | 'moves'>,
 ): CommandGroup {
-  const rules = held.rules.filter((rule) => !agreed.includes(rule))
+  const rules = limited.rules.filter((rule) => !agreed.includes(rule))
   const own = (words: readonly string[]): readonly HostRule[] => hostsOfUse(loaded, session, words)
-  const byProgram = rules.length > 0 && { held: { rules, programs: held.programs, own } }
+  const byProgram = rules.length > 0 && { limited: { rules, programs: limited.programs, own } }
   return { text, when, moves, relies, ...entitleText(text, facts, hosts, loaded, session), ...byProgram }
 }
 

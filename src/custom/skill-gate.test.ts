@@ -58,7 +58,7 @@ it('an approval is for one skill, and for the scripts that were there', () => {
   expect(() => approveSkill(root, machine, 'nobody', null, new Date())).toThrow(/there is no skill/)
 })
 
-it('a copy of a script goes by its bytes, wherever it stands', () => {
+it('a copy of a script is known by its bytes, wherever it is', () => {
   const copy = put('project/build/r.sh', '#!/bin/sh\necho one\n')
   expect(problem(copy)).toContain('a copy of run.sh of the skill deploy')
   approveSkill(root, machine, 'deploy', null, new Date())
@@ -76,12 +76,12 @@ it('a script is taken along with every folder above it, and its text is not a sc
   expect(below(root)).toContain('was not approved')
 })
 
-it('a file that stands elsewhere is nobody’s skill', () => {
+it('a file elsewhere is not a skill', () => {
   expect(problem(join(root, 'scripts/run.sh'))).toBeNull()
   expect(problem(join(root, '.cordon/skillset/run.sh'))).toBeNull()
 })
 
-it('a user’s skill of the same name stands before the project’s, whose script is then not approved', () => {
+it('a user’s skill of the same name comes before the project’s, whose script is then not approved', () => {
   put('config/skills/deploy/SKILL.md', '# Mine\n')
   put('config/skills/deploy/run.sh', '#!/bin/sh\n')
   expect(problem(script())).toContain('was not approved')

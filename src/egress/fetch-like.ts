@@ -8,16 +8,15 @@ import { type Readable, Transform } from 'node:stream'
 import { ReadableStream } from 'node:stream/web'
 import { parseUrl } from '../hosts/url.ts'
 import type { Resolver } from '../system/dns.ts'
+import { judgeOwn, targetOf } from './own-request.ts'
 import { allowed, type EgressEvent, refused } from './route/event.ts'
 import { createGate } from './route/gate.ts'
-import { RouteAgent, type RoutedRequest } from './route/route-agent.ts'
-import { type EgressRules, judgeRequest } from './route/rules.ts'
-import { onUnanswered, type Upstream } from './route/upstream.ts'
+import { RouteAgent } from './route/route-agent.ts'
+import type { EgressRules } from './route/rules.ts'
+import type { Upstream } from './route/upstream.ts'
 import { decoded } from './wire/decoding.ts'
-import { http } from './wire/http.ts'
 import { DEFAULT_LIMITS } from './wire/limits.ts'
 import type { EgressDenial } from './wire/refusal.ts'
-import { authorityOf, type Target } from './wire/target.ts'
 
 export interface FetchLikeOptions {
   readonly rules: EgressRules
@@ -58,56 +57,31 @@ export function createFetchLike(options: FetchLikeOptions): FetchLike {
     const parsed = parseUrl(text)
     if ('problem' in parsed) throw new FetchRefused({ code: 'url-invalid', message: parsed.problem })
     const { url } = parsed
-    const target: Target = { host: url.host, port: url.port, kind: url.kind }
+    const target = targetOf(url)
     const method = (init.method ?? 'GET').toUpperCase()
     const facts = { command: rules.command, kind: 'fetch' as const, target, method, path: url.path }
-    const refuse = (refusal: EgressDenial): never => {
-      onEvent?.(refused(facts, refusal))
-      throw new FetchRefused(refusal)
-    }
     const signal = AbortSignal.any([options.signal, ...(init.signal ? [init.signal] : [])])
-    const admission = await createGate({ rules, resolver, parent: upstream.parent, signal }).admit(target)
-    if ('refusal' in admission) return refuse(admission.refusal)
-    const secure = url.scheme === 'https'
-    const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
-    const body = init.body === undefined || init.body === null ? null : Buffer.from(String(init.body))
-    const rawHeaders = ['Host', authorityOf(target, secure ? 443 : 80), 'Accept-Encoding', 'gzip']
-    for (const [name, value] of new Headers(init.headers)) if (!OWN_HEADERS.has(name)) rawHeaders.push(name, value)
-    if (init.body instanceof URLSearchParams && !rawHeaders.includes('content-type'))
-      rawHeaders.push('content-type', 'application/x-www-form-urlencoded;charset=UTF-8')
-    if (body !== null) rawHeaders.push('Content-Length', String(body.length))
-    const narrowed = judgeRequest(admission.rules, target, { method, path, rawHeaders })
-    if (narrowed !== null) return refuse(narrowed)
+    const body = init.body === undefined || init.body === null ? undefined : Buffer.from(String(init.body))
+    const headers = ['Accept-Encoding', 'gzip']
+    for (const [name, value] of new Headers(init.headers)) if (!OWN_HEADERS.has(name)) headers.push(name, value)
+    if (init.body instanceof URLSearchParams && !headers.includes('content-type'))
+      headers.push('content-type', 'application/x-www-form-urlencoded;charset=UTF-8')
+    const gate = createGate({ rules, resolver, parent: upstream.parent, signal })
     const agent = new RouteAgent(upstream, DEFAULT_LIMITS)
-    const request: RoutedRequest = {
-      agent,
-      route: admission.route,
-      secure,
-      method,
-      path,
-      headers: rawHeaders,
-      setHost: false,
-      signal,
-    }
     try {
-      const incoming = await send(request, body)
-      onEvent?.(allowed({ ...facts, up: body?.length ?? 0, address: admission.route.addresses[0] ?? null }))
+      const judged = await judgeOwn({ url, gate, agent, method, headers, body, signal })
+      if ('refusal' in judged) {
+        onEvent?.(refused(facts, judged.refusal))
+        throw new FetchRefused(judged.refusal)
+      }
+      const incoming = await judged.send()
+      onEvent?.(allowed({ ...facts, up: body?.length ?? 0, address: judged.address }))
       return responseOf(incoming, agent, options.messageBytes)
     } catch (error) {
       agent.destroy()
       throw error
     }
   }
-}
-
-function send(options: RoutedRequest, body: Buffer | null): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const request = http.request(options)
-    request.once('error', reject)
-    onUnanswered(request, reject)
-    request.once('response', resolve)
-    request.end(body ?? undefined)
-  })
 }
 
 function responseOf(incoming: IncomingMessage, agent: RouteAgent, most: number): Response {
@@ -123,10 +97,10 @@ function responseOf(incoming: IncomingMessage, agent: RouteAgent, most: number):
   }
   const plain = decoded(incoming, incoming.headers['content-encoding']) ?? incoming
   const isStream = incoming.headers['content-type']?.includes('text/event-stream') === true
-  const held = plain.pipe(limited(most, isStream))
-  plain.once('error', (error) => held.destroy(error))
-  held.once('close', () => incoming.destroy())
-  return new Response(webStream(held) as ConstructorParameters<typeof Response>[0], { status, headers })
+  const buffered = plain.pipe(limited(most, isStream))
+  plain.once('error', (error) => buffered.destroy(error))
+  buffered.once('close', () => incoming.destroy())
+  return new Response(webStream(buffered) as ConstructorParameters<typeof Response>[0], { status, headers })
 }
 
 /** Ends a body that exceeds the limit of one message; events of a stream are counted separately. */

@@ -6,17 +6,16 @@
 import type { IncomingMessage } from 'node:http'
 import { parseUrl, type UrlFacts } from '../hosts/url.ts'
 import type { Resolver } from '../system/dns.ts'
+import { headersOf, judgeOwn, type SentRequest, targetOf } from './own-request.ts'
 import { allowed, type EgressEvent, refused } from './route/event.ts'
 import { type AskHost, createGate, type Gate } from './route/gate.ts'
-import { RouteAgent, type RoutedRequest } from './route/route-agent.ts'
-import { type EgressRules, judgeRequest } from './route/rules.ts'
-import { onUnanswered, timeoutError, type Upstream, upstreamRefusal } from './route/upstream.ts'
+import { RouteAgent } from './route/route-agent.ts'
+import type { EgressRules } from './route/rules.ts'
+import { timeoutError, type Upstream, upstreamRefusal } from './route/upstream.ts'
 import { Budget, type HostUsage, headBytes } from './route/usage.ts'
 import { decoded } from './wire/decoding.ts'
-import { http } from './wire/http.ts'
 import { DEFAULT_LIMITS } from './wire/limits.ts'
 import type { EgressDenial } from './wire/refusal.ts'
-import { authorityOf, type Target } from './wire/target.ts'
 
 export interface GuardedFetchOptions {
   /** `command` names the tool in events; `allowed` of null leaves public hosts open. */
@@ -151,70 +150,36 @@ async function visit(
   signal: AbortSignal,
 ): Promise<Answer | { readonly refusal: EgressDenial }> {
   const started = performance.now()
-  const target: Target = { host: url.host, port: url.port, kind: url.kind }
-  const facts = { command: options.rules.command, kind: 'fetch' as const, target, method: hop.method, path: url.path }
+  const target = targetOf(url)
+  const { method, body } = hop
+  const facts = { command: options.rules.command, kind: 'fetch' as const, target, method, path: url.path }
   const refuse = (refusal: EgressDenial) => {
     options.onEvent?.(refused({ ...facts, milliseconds: performance.now() - started }, refusal))
     return { refusal }
   }
-  const admission = await gate.admit(target)
-  if ('refusal' in admission) return refuse(admission.refusal)
-  const rawHeaders = headersFor(url, target, hop)
-  const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
-  const narrowed = judgeRequest(admission.rules, target, { method: hop.method, path, rawHeaders })
-  if (narrowed !== null) return refuse(narrowed)
-  const { usage, ask } = options
-  const budget = usage ? Budget.of({ usage, rules: admission.rules, target, ask, signal }) : null
-  const sent = headBytes(hop.method, path, rawHeaders) + (hop.body === undefined ? 0 : Buffer.byteLength(hop.body))
-  const limited = (await budget?.take(1, sent)) ?? null
-  if (limited !== null) return refuse(limited)
-  const secure = url.scheme === 'https' || url.scheme === 'wss'
-  const request: RoutedRequest = {
-    agent,
-    route: admission.route,
-    secure,
-    method: hop.method,
-    path,
-    headers: rawHeaders,
-    setHost: false,
-    signal,
+  const limit = async ({ path, rawHeaders, rules }: SentRequest): Promise<EgressDenial | null> => {
+    const { usage, ask } = options
+    const budget = usage ? Budget.of({ usage, rules, target, ask, signal }) : null
+    const sent = headBytes(method, path, rawHeaders) + (body === undefined ? 0 : Buffer.byteLength(body))
+    return (await budget?.take(1, sent)) ?? null
   }
+  const judged = await judgeOwn({ url, gate, agent, method, headers: headersFor(hop), body, signal, limit })
+  if ('refusal' in judged) return refuse(judged.refusal)
+  const { address } = judged
   try {
-    const answer = await send(request, hop.body, options.maxBytes ?? MAX_BYTES)
-    const address = admission.route.addresses[0] ?? null
-    const down = answer.body.length
-    options.onEvent?.(allowed({ ...facts, address, down, milliseconds: performance.now() - started }))
-    return answer
+    const incoming = await judged.send()
+    const { bytes, truncated } = await collect(incoming, options.maxBytes ?? MAX_BYTES)
+    const { statusCode: status = 0, statusMessage: statusText = '' } = incoming
+    options.onEvent?.(allowed({ ...facts, address, down: bytes.length, milliseconds: performance.now() - started }))
+    return { status, statusText, headers: headersOf(incoming), body: bytes, truncated }
   } catch (error) {
     return refuse(upstreamRefusal(signal.aborted ? timeoutError() : error, target))
   }
 }
 
-function headersFor(url: UrlFacts, target: Target, hop: Hop): string[] {
-  const headers = ['Host', authorityOf(target, url.scheme === 'https' || url.scheme === 'wss' ? 443 : 80)]
-  for (const [name, value] of Object.entries(hop.headers)) {
-    if (!OWN_HEADERS.has(name.toLowerCase())) headers.push(name, value)
-  }
-  headers.push('Accept-Encoding', 'gzip, deflate, br')
-  if (hop.body !== undefined) headers.push('Content-Length', String(Buffer.byteLength(hop.body)))
-  return headers
-}
-
-function send(options: RoutedRequest, body: string | Uint8Array | undefined, maxBytes: number): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const request = http.request(options)
-    request.once('error', reject)
-    onUnanswered(request, reject)
-    request.once('response', (incoming) => {
-      collect(incoming, maxBytes).then(({ bytes, truncated }) => {
-        const headers: Record<string, string> = Object.create(null)
-        for (const [name, value] of Object.entries(incoming.headers)) headers[name] = [value].flat().join(', ')
-        const { statusCode: status = 0, statusMessage: statusText = '' } = incoming
-        resolve({ status, statusText, headers, body: bytes, truncated })
-      }, reject)
-    })
-    request.end(body)
-  })
+function headersFor(hop: Hop): readonly string[] {
+  const own = Object.entries(hop.headers).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase()))
+  return [...own.flat(), 'Accept-Encoding', 'gzip, deflate, br']
 }
 
 function collect(incoming: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; truncated: boolean }> {

@@ -47,7 +47,7 @@ export interface Proxy {
 
 const TOO_MANY_PIPELINED: EgressDenial = {
   code: 'too-many-connections',
-  message: 'more requests at once on one connection than are held',
+  message: 'more requests at once on one connection than are queued',
 }
 const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n'
 

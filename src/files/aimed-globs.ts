@@ -70,7 +70,7 @@ function dotFits(pattern: string, name: string): boolean {
 
 /**
  * A path of one of these rules at which this glob of a command aims, as an example; null if there
- * is none. For a glob that only happens to match (`*`, `*.txt`), the sandbox enforces the rule.
+ * is not one. For a glob that only happens to match (`*`, `*.txt`), the sandbox enforces the rule.
  */
 export function deniedOfGlob(path: string, rules: readonly PathPattern[]): string | null {
   if (rules.length === 0) return null

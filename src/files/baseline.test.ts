@@ -6,7 +6,7 @@ test.each([
   ['/a', '/a', true, 'the directory itself'],
   ['/ab', '/a', false, 'a name that only begins the same'],
   ['/a', '/a/b', false, 'above it'],
-  ['/a', '/', true, 'the root holds everything'],
+  ['/a', '/', true, 'the root contains everything'],
   ['/', '/', true, 'the root itself'],
 ])('%s inside %s: %s (%s)', (path, directory, inside) => {
   expect(isInside(path, directory)).toBe(inside)

@@ -63,6 +63,6 @@ export function rootProblem(root: string, home: string): string | null {
   if (isInside(home, root)) return 'your home directory lies in it'
   if (COLLECTIONS.includes(root)) return 'it contains other projects'
   if (SYSTEM.some((folder) => isInside(root, folder)) && !EXCEPTIONS.some((folder) => isInside(root, folder)))
-    return 'it is a folder of the system'
+    return 'it is a system folder'
   return null
 }

@@ -23,10 +23,10 @@ test('a computed address names no host', () => {
     expect([address, gitAddressHost(address)]).toEqual([address, undefined])
 })
 
-test('the orders for the init hold every row and every host on a line of its own', () => {
-  const orders = gitKeyLines(['*.example.org'])
-  expect(orders).toHaveLength(harmlessGitKeys.length + 1)
-  expect(orders).toContain('remote.*.url\turl')
-  expect(orders.at(-1)).toBe('host\t*.example.org')
-  expect(orders.every((line) => /^[^\t\n]+\t[^\t\n]+$/.test(line))).toBe(true)
+test('the setup message has each row and host on a separate line', () => {
+  const setup = gitKeyLines(['*.example.org'])
+  expect(setup).toHaveLength(harmlessGitKeys.length + 1)
+  expect(setup).toContain('remote.*.url\turl')
+  expect(setup.at(-1)).toBe('host\t*.example.org')
+  expect(setup.every((line) => /^[^\t\n]+\t[^\t\n]+$/.test(line))).toBe(true)
 })

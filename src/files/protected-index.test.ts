@@ -4,7 +4,7 @@ import { splitPath } from './path-pattern.ts'
 import { protectedNames } from './protected-names.ts'
 import { fixedRules, rulesFrom } from './protected-paths.ts'
 
-test('every protected name is found by its first segment, or stands at one place, with its segments folded', () => {
+test('every protected name is found by its first segment, or is at one place, with its segments folded', () => {
   for (const name of protectedNames) {
     const folded = splitPath(name.path.replace(/^~/, '')).map(foldName)
     const isFixed = /^[~/]/.test(name.path)

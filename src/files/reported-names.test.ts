@@ -11,13 +11,13 @@ test.each([
   ['/p/.gitmodules', true],
   ['/p/docs/agents.md.txt', false],
   ['/p/.DS_Store', false],
-])('%s is told: %s', (path, told) => {
-  expect(reportedName(path) !== null).toBe(told)
+])('%s is reported: %s', (path, reported) => {
+  expect(reportedName(path) !== null).toBe(reported)
 })
 
-test('a name is held or told, not both, and every row says who reads it and how that was seen', () => {
-  const held = new Set(protectedNames.map((name) => name.path.toLowerCase()))
-  expect(reportedNames.filter((name) => held.has(name.path.toLowerCase()))).toEqual([])
+test('a name is protected or reported, not both, and every row says who reads it and how that was seen', () => {
+  const kept = new Set(protectedNames.map((name) => name.path.toLowerCase()))
+  expect(reportedNames.filter((name) => kept.has(name.path.toLowerCase()))).toEqual([])
   expect(new Set(protectedNames.map((name) => name.path)).size).toBe(protectedNames.length)
   for (const name of protectedNames) expect([name.path, name.tool !== '']).toEqual([name.path, true])
   expect(isReportedStart('.github')).toBe(true)

@@ -162,7 +162,7 @@ const openings: readonly [path: string, grants: ReturnType<typeof grant>[], open
   ['~/.ssh/id_rsa', [grant('~/.ssh/known_hosts')], false, 'another file'],
   ['~/.ssh/known_hosts', [grant('~/.ssh')], true, 'the place by name'],
   ['~/.ssh/a/b', [grant('~/.ssh/**')], true, 'everything in the place, by its name'],
-  ['~/.config/op/x', [grant('~/.config/**')], false, 'what stands above the place does not name it'],
+  ['~/.config/op/x', [grant('~/.config/**')], false, 'a parent of the place does not name it'],
 ]
 
 test.each(openings)('%s with %j is opened: %s (%s)', (path, grants, opened) => {
@@ -170,7 +170,7 @@ test.each(openings)('%s with %j is opened: %s (%s)', (path, grants, opened) => {
   expect(openedByGrant(absolute, grants, { home: HOME })).toBe(opened)
 })
 
-test('a secret is told by place before name', () => {
+test('a secret is recognised by place before name', () => {
   expect(secretOf(`${HOME}/.ssh/id_rsa`, { home: HOME })).toMatchObject({ kind: 'place', shape: '~/.ssh' })
   expect(secretOf(`${ROOT}/id_rsa`, { home: HOME })).toMatchObject({ kind: 'name', shape: 'id_rsa' })
 })
@@ -189,7 +189,7 @@ describe('PEM files', () => {
     ['', false, 'nothing'],
     ['AAAA', false, 'no block'],
     [block('PUBLIC KEY'), false, 'not a certificate'],
-  ])('%j holds only certificates: %s (%s)', (text, plain) => {
+  ])('%j contains only certificates: %s (%s)', (text, plain) => {
     expect(holdsOnlyCertificates(text)).toBe(plain)
   })
 })

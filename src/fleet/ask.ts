@@ -121,7 +121,7 @@ export function signAnswer(
   return { payload, signature: key.sign(answerMessage(payload)) }
 }
 
-/** Sign-ins that count are looked at again at each use: they end. */
+/** Sign-ins that count are checked again at each use, because they expire. */
 export interface People {
   readonly people: readonly Person[]
   readonly now: number

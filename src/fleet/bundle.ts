@@ -87,7 +87,7 @@ export interface BundleTrust {
   readonly fleet: string
   readonly keys: readonly PublicKey[]
   readonly signers: number
-  /** Keys that the last good bundle took back. */
+  /** Keys that the last good bundle revoked. */
   readonly revoked: readonly PublicKey[]
   /** Hashes of the key changes that were in force; a revoked key may have signed those. */
   readonly changes?: readonly string[]

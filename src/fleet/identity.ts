@@ -11,7 +11,7 @@ import {
   parseSigningKey,
   type SigningKey,
 } from '../system/keys/signing-key.ts'
-import { withLock } from '../system/lock.ts'
+import { OwnList } from '../system/own-list.ts'
 import { readOwnJson, writeOwnJson } from '../system/state.ts'
 import type { FleetSettings } from './settings.ts'
 
@@ -147,9 +147,9 @@ export function machineKey(keys: KeyStore): { readonly key: SigningKey; readonly
     if (key === null) throw new Fault('bad-key', `the key of this machine in the ${stored.from} is damaged`)
     return { key, secret: stored.value }
   }
-  const made = makeSigningKey()
-  keys.write(KEY_NAME, made.secret)
-  return made
+  const created = makeSigningKey()
+  keys.write(KEY_NAME, created.secret)
+  return created
 }
 
 /**
@@ -193,11 +193,6 @@ export interface Invite {
   readonly expires: number
 }
 
-interface InviteFile {
-  readonly version: 1
-  readonly invites: readonly Invite[]
-}
-
 /** Makes a code. */
 export function makeInvite(
   teamDirectory: string,
@@ -205,7 +200,7 @@ export function makeInvite(
 ): { readonly code: string } {
   const id = randomBytes(4).toString('hex')
   const secret = randomBytes(16).toString('hex')
-  change(teamDirectory, (invites) => [...invites, { ...invite, id, secret }])
+  INVITES.change(teamDirectory, (invites) => [...invites, { ...invite, id, secret }])
   return { code: `${id}-${secret}` }
 }
 
@@ -234,7 +229,7 @@ export function takeInvite(
   now: number,
 ): Invite | null {
   let taken: Invite | null = null
-  change(teamDirectory, (invites) => {
+  INVITES.change(teamDirectory, (invites) => {
     const found = invites.find((invite) => invite.id === id && invite.expires > now)
     if (!found || !isProof(proof, codeProof(found.secret, 'join', text))) return invites
     taken = found
@@ -243,15 +238,4 @@ export function takeInvite(
   return taken
 }
 
-function change(directory: string, how: (invites: readonly Invite[]) => readonly Invite[]): void {
-  const path = join(directory, 'invites.json')
-  withLock(join(directory, 'invites.lock'), () => {
-    const invites = readOwnJson(path, isInviteFile)?.invites ?? []
-    writeOwnJson(path, { version: 1, invites: how(invites) } satisfies InviteFile)
-  })
-}
-
-function isInviteFile(value: unknown): value is InviteFile {
-  const file = value as Partial<InviteFile> | null
-  return file?.version === 1 && Array.isArray(file.invites)
-}
+const INVITES = new OwnList<Invite>({ file: 'invites.json', lock: 'invites.lock', field: 'invites' }, () => true)

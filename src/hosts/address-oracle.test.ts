@@ -54,7 +54,7 @@ describe('an address', () => {
     )
   })
 
-  it('that is none to ipaddr.js in four decimal parts is none to us', () => {
+  it('that ipaddr.js rejects in four decimal parts is rejected here', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789.'), maxLength: 16 }), (text) => {
         expect(parseIpv4(text) !== null).toBe(ipaddr.IPv4.isValidFourPartDecimal(text))

@@ -224,7 +224,7 @@ describe('judgeHops', () => {
     })
   })
 
-  test('a hop back to the first host is held to what that resolved to', () => {
+  test('a hop back to the first host is limited to what that resolved to', () => {
     const first = { url: url('https://github.com/'), resolved: ['140.82.121.4'] }
     const setup = rules({ allowed: ['github.com'], denied: ['140.82.121.4:80'] })
     expect(judgeHops(first, ['http://github.com/'], setup).code).toBe('host-denied')

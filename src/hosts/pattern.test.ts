@@ -36,7 +36,7 @@ const accepted: readonly [text: string, expected: Partial<HostPattern>, note: st
   ['169.254.169.254.', { host: '169.254.169.254', kind: 'ipv4' }, 'IPv4 with root dot'],
   ['127.0.0.1:8080', { host: '127.0.0.1', port: 8080 }, 'IPv4 with port'],
   ['[::1]:5173', { host: '::1', port: 5173, kind: 'ipv6' }, 'IPv6 with port'],
-  ['[0:0::1]', { host: '::1', port: null }, 'IPv6 is made canonical'],
+  ['[0:0::1]', { host: '::1', port: null }, 'IPv6 becomes canonical'],
   ['::1', { host: '::1', port: null }, 'IPv6 that cannot end in a port'],
   ['fd00::a:b', { host: 'fd00::a:b', port: null }, 'IPv6 whose last group is not a number'],
   ['localhost:3000', { host: 'localhost', port: 3000 }, 'single label'],

@@ -77,7 +77,7 @@ export function withLines(
       continue
     }
     for (const entry of entries) {
-      // What keeps the project open is added once, before the first grant of its kind.
+      // What keeps the project open is added once, before the first grant of that kind.
       const key = JSON.stringify(entry)
       if (added.has(key)) continue
       added.add(key)

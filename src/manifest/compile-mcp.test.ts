@@ -111,7 +111,7 @@ describe('by name and argument', () => {
   })
 
   it.each([
-    ['a denial of the level stands', 'get_issue', 'deny', 'level-ask', 'deny'],
+    ['a denial of the level applies', 'get_issue', 'deny', 'level-ask', 'deny'],
     ['what was asked for another reason is still asked', 'get_issue', 'ask', 'needs-confirmation', 'ask'],
     ['a denial beats a level of allow', 'delete_repo', 'allow', 'level-ask', 'deny'],
     ['an ask beats a level of allow', 'get_secrets', 'allow', 'level-ask', 'ask'],

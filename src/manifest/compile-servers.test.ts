@@ -98,7 +98,7 @@ it('a further host or variable of a server opens', () => {
   expect(reachDiff(of('domains = ["a.example", "b.example"]'), of('domains = ["a.example"]')).closes).toHaveLength(1)
 })
 
-it('tells unset files from none', () => {
+it('distinguishes unset files from an empty list', () => {
   expect(servers('[mcp_servers.a]\ncommand = "x"')[0]!.files).toBeNull()
   expect(servers('[mcp_servers.a]\ncommand = "x"\nread = []')[0]!.files).toEqual({ read: [], write: [] })
   expect(servers('[mcp_servers.a]\ncommand = "x"\nrequests = []')[0]!.requests).toEqual([])

@@ -133,7 +133,7 @@ function additionalDirectories(lookup: Lookup): Sourced<string>[] {
           : `${quoteShort(item.value)} is a link in a directory that commands may change, so it is left out`,
       suggestion:
         value === null
-          ? 'make the directory, or delete the entry'
+          ? 'create the directory, or delete the entry'
           : `write the path it points to: ${quoteShort(value)}`,
     })
     return []

@@ -57,7 +57,7 @@ const scalars: readonly {
     value: undefined,
     source: '',
     ignored: true,
-    note: 'a project must not answer for whoever opens it',
+    note: 'a project must not answer for its users',
   },
   {
     name: 'a bound above the default, by a project alone',
@@ -92,7 +92,7 @@ const scalars: readonly {
     value: undefined,
     source: '',
     ignored: true,
-    note: 'a project must not switch off the questions of whoever opens it',
+    note: 'a project must not switch off the questions of its users',
   },
   {
     name: 'observe mode, by the person',
@@ -208,7 +208,7 @@ const scalars: readonly {
     note: 'the person typed it',
   },
   {
-    name: 'denied tool stands',
+    name: 'denied tool stays denied',
     path: 'permission.tools.bash',
     user: '[permission.tools]\nbash = "deny"',
     project: '[permission.tools]\nbash = "allow"',
@@ -349,7 +349,7 @@ const lists: readonly {
     note: '',
   },
   {
-    name: 'the first secret stands',
+    name: 'the first secret stays',
     path: 'secrets',
     user: '[[secrets]]\nname = "T"\nsource = "env:T"\nhosts = ["a.com"]',
     project: '[[secrets]]\nname = "T"\nsource = "env:T"\nhosts = ["evil.com"]',

@@ -110,8 +110,7 @@ function mergeSetting(
 
 const PERSONAL: Finding = {
   code: 'layer-ignored',
-  message:
-    'this concerns the machine of the person who runs it, so only their own ~/.config/cordon/cordon.toml may set it',
+  message: 'this concerns the machine and not the project, so only your own ~/.config/cordon/cordon.toml may set it',
 }
 
 function ignored(

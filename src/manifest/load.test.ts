@@ -515,7 +515,7 @@ describe('the tables of programs are fetched when a grant of an interpreter need
     ['python3 scripts/build.py:*', false, 'fine, but only the tables can tell'],
     ['/opt/bin/python3.11 -c:*', false, 'refused, but only the tables can tell'],
     ['env A=1 nohup node build.js:*', false, 'behind wrappers'],
-    ['sqlite3:*', true, 'a database shell holds no files of the machine'],
+    ['sqlite3:*', true, 'a database shell contains no files of the machine'],
   ] as const
   test.each(alone)('without them, %s: %s (%s)', (command, loads) => {
     expect('manifest' in manifestFromObject(object(command))).toBe(loads)
@@ -618,7 +618,7 @@ test('random bytes and random objects never crash', () => {
   )
 })
 
-test('tells what a denial leaves out when default_files stands beside paths', () => {
+test('says what a denial leaves out if default_files is beside paths', () => {
   const text = 'schema_version = 1\n[capabilities.deny.read]\ndefault_files = ["*.sqlite"]\npaths = ["secrets"]\n'
   const result = loadManifest(text, 'cordon.toml')
   expect(result.warnings).toMatchObject([

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest'
 import { SandboxFault } from '../sandbox/backend.ts'
 import type { BundleChoice } from '../sandbox/bundles/bundle.ts'
-import { agentWithoutBundle } from './agent-bundle.ts'
 import { explainMissing, explainOffline } from './bundle-hint.ts'
+import { agentWithoutBundle } from './grants.ts'
 
 const choice = (tool: string, wrappers: readonly string[] = []): BundleChoice => ({
   tool,
@@ -29,8 +29,8 @@ describe('a command that failed without network', () => {
     ['bash -c install', [choice('npm')], null, 'a shell has no bundle'],
     ['bash -c npm_install', [choice('npm')], null, 'another word'],
   ])('%s', (command, chosen, said, _note) => {
-    const told = explainOffline(command.split(' '), chosen)
-    expect(told).toEqual(said === null ? null : expect.stringContaining(said))
+    const reported = explainOffline(command.split(' '), chosen)
+    expect(reported).toEqual(said === null ? null : expect.stringContaining(said))
   })
 })
 
@@ -41,8 +41,8 @@ test.each([
   ['npm test', [], null, 'a tool is not an agent'],
   ['./claude', [], null, 'somebody else’s program of that name'],
 ] as const)('an agent without its bundle: %s (%#)', (command, chosen, said, _note) => {
-  const told = agentWithoutBundle(command.split(' '), chosen)
-  expect(told).toEqual(said === null ? null : expect.stringContaining(said))
+  const reported = agentWithoutBundle(command.split(' '), chosen)
+  expect(reported).toEqual(said === null ? null : expect.stringContaining(said))
 })
 
 it.each([

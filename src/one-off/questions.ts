@@ -107,7 +107,7 @@ export class TypedQuestions {
       if (isListed || isDenied || known === 'deny') continue
       const reason = {
         code: 'host-not-granted',
-        message: `127.0.0.1 in there is the sandbox's own. A program of this machine listens on port ${port}, and the command names it.`,
+        message: `127.0.0.1 inside is the sandbox's own. A program on this machine listens on port ${port}, which the command names.`,
       } as const
       const grant: Suggestion = { kind: 'host', value, admits: `whatever listens on port ${port} of this machine` }
       const decision = soleDecision('ask', { kind: 'host', text: value }, reason)

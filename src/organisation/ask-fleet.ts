@@ -1,6 +1,5 @@
 /** Sends asks of this machine to the fleet, and waits for the people who may answer them. */
 
-import { join } from 'node:path'
 import { askSummary, askText, askView, withAnswers } from '../approval/ask-view.ts'
 import type { Answer, ApprovalRequest, Prompter } from '../approval/prompter.ts'
 import { approversFor, type FleetAsk, newAskId, type SignedAsk, settleAsk, signAsk } from '../fleet/ask.ts'
@@ -11,9 +10,8 @@ import { type FleetSettings, readFleetSettings } from '../fleet/settings.ts'
 import { Fault } from '../system/fault.ts'
 import { openKeyStore } from '../system/keys/keychain.ts'
 import type { SigningKey } from '../system/keys/signing-key.ts'
-import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
-import { readOwnJson, writeOwnJson } from '../system/state.ts'
+import { OwnList } from '../system/own-list.ts'
 import { pause } from '../system/timing.ts'
 import { peopleOf } from './answer.ts'
 import { openBus } from './connection.ts'
@@ -205,11 +203,6 @@ interface PendingAsk {
   readonly signed: SignedAsk
 }
 
-interface PendingFile {
-  readonly version: 1
-  readonly asks: readonly PendingAsk[]
-}
-
 const MAX_PENDING = 100
 
 /** The open ask of a call, or a new one from `make`. */
@@ -237,25 +230,17 @@ function takePending(machine: Machine, { ask }: PendingAsk): boolean {
 }
 
 function change(machine: Machine, how: (asks: readonly PendingAsk[]) => readonly PendingAsk[]): void {
-  const directory = fleetDirectory(machine.stateDir)
-  const path = join(directory, 'asks.json')
-  withLock(join(directory, 'asks.lock'), () => {
-    const asks = how(readOwnJson(path, isPendingFile)?.asks ?? [])
-    writeOwnJson(path, { version: 1, asks } satisfies PendingFile)
-  })
+  PENDING.change(fleetDirectory(machine.stateDir), how)
 }
 
-function isPendingFile(value: unknown): value is PendingFile {
-  const file = value as Partial<PendingFile> | null
+function isPending(value: unknown): boolean {
+  const one = value as Partial<PendingAsk> | null
   return (
-    file?.version === 1 &&
-    Array.isArray(file.asks) &&
-    file.asks.every(
-      (one) =>
-        typeof one?.call === 'string' &&
-        typeof one.ask?.id === 'string' &&
-        typeof one.ask.deadline === 'string' &&
-        typeof one.signed?.payload === 'string',
-    )
+    typeof one?.call === 'string' &&
+    typeof one.ask?.id === 'string' &&
+    typeof one.ask.deadline === 'string' &&
+    typeof one.signed?.payload === 'string'
   )
 }
+
+const PENDING = new OwnList<PendingAsk>({ file: 'asks.json', lock: 'asks.lock', field: 'asks' }, isPending)

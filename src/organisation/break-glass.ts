@@ -25,11 +25,11 @@ import type { Machine } from '../system/machine.ts'
 import type { BusHolder } from './connection.ts'
 import { recordFleetEvent } from './fleet-record.ts'
 
-/** Where an opening is looked at, and not applied: no key is left out as the machine's own. */
+/** If an opening is read and not applied: no key is left out as the machine's own. */
 const NO_MACHINE: PublicKey = 'ed25519:'
 const NOTHING: StoredOpenings = { version: 1, clock: 0, openings: null, people: null, recorded: [] }
 
-/** The openings of the fleet that count now on the machines that they name; each machine tells of all. */
+/** The openings of the fleet that count now on the machines that they name; each machine reports all. */
 export function announcedOpenings(machine: Machine, bundle: Bundle, now: number): readonly ActiveOpening[] {
   const stored = readOpenings(fleetDirectory(machine.stateDir)) ?? NOTHING
   const people = parsePeople(stored.people)

@@ -48,16 +48,16 @@ export interface BusHolder {
 }
 
 export function holdBus(settings: FleetSettings, machine: Machine): BusHolder {
-  let held: Promise<FleetBus> | null = null
+  let current: Promise<FleetBus> | null = null
   return {
     async open() {
-      const before = await held?.catch(() => null)
-      if (!before || before.connection.isClosed()) held = openBus(settings, machine)
-      return held!
+      const before = await current?.catch(() => null)
+      if (!before || before.connection.isClosed()) current = openBus(settings, machine)
+      return current!
     },
     async close() {
-      const bus = await held?.catch(() => null)
-      held = null
+      const bus = await current?.catch(() => null)
+      current = null
       await bus?.close()
     },
   }

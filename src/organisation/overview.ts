@@ -56,7 +56,7 @@ export interface FleetOverview {
 const NOTHING: Counts = { calls: 0, refused: 0, asked: 0 }
 const SILENT_SECONDS = 3600
 
-/** Looks at everything that was reported. */
+/** Evaluates everything that was reported. */
 export async function fleetOverview(
   team: Team,
   machine: Machine,

@@ -1,5 +1,5 @@
 /**
- * Staged roll-outs. Every stage is a bundle of its own, all signed together: new manifests for the
+ * Staged roll-outs. Every stage is a separate bundle, all signed together: new manifests for the
  * groups reached so far, the old ones for the rest. A stage follows only on proof of health.
  */
 
@@ -216,7 +216,7 @@ export function judgeStage(
     return wait(`${missing.length} of ${asked.length} machines have not proved that they are well`)
   const faulty = under.find(({ problem }) => problem !== null)
   if (faulty !== undefined) return wait(`${faulty.name}: ${faulty.problem}`)
-  if (calls === 0) return wait('no machine has made a call under it')
+  if (calls === 0) return wait('no machine has run a call under it')
   return { step: 'next', reason: `${under.length} machines are well after ${calls} calls` }
 }
 

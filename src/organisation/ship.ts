@@ -54,10 +54,10 @@ export async function shipRecords(
 async function throughBus(
   settings: FleetSettings,
   machine: Machine,
-  held: BusHolder | null,
+  given: BusHolder | null,
   work: (sink: RecordSink) => Promise<Shipment>,
 ): Promise<Shipment> {
-  const holder = held ?? holdBus(settings, machine)
+  const holder = given ?? holdBus(settings, machine)
   let bus: FleetBus
   try {
     bus = await holder.open()
@@ -68,7 +68,7 @@ async function throughBus(
   try {
     return await work(natsSink(bus, machineName(settings, machine)))
   } finally {
-    if (held === null) await holder.close()
+    if (given === null) await holder.close()
   }
 }
 

@@ -36,7 +36,7 @@ export async function syncPolicy(
     if (before.problem?.code !== code || before.problem.message !== message)
       recordFleetEvent(machine, 'fleet-policy', { outcome, code, message, place, time })
     const refused = code === 'fleet-refused' ? (before.refused ?? time) : before.refused
-    // The latest time that was seen: a clock that is put back without an answer of the fleet gains nothing.
+    // The latest time that was seen: a clock that is set back without an answer of the fleet gains nothing.
     const checked = before.checked !== null && before.checked > time ? before.checked : time
     writeStatus(directory, { ...before, checked, refused, problem: { code, message, time } })
     return { outcome, code, message }
@@ -87,7 +87,7 @@ export function portsOf(settings: FleetSettings, bus: BusHolder): PolicyPorts {
   return { http: fleetHttp(settings.tls), bucket: async () => (await bus.open()).readPolicy() }
 }
 
-/** Runs work that may need the servers, with a connection of its own. */
+/** Runs work that may need the servers, with its own connection. */
 export async function onBus<T>(
   settings: FleetSettings,
   machine: Machine,

@@ -212,9 +212,9 @@ function teamKeys(machine: Machine): (name: 'operator' | 'account' | 'system') =
     const stored = store.read(`fleet-nats-${name}`)
     const known = stored && parseSigningKey(stored.value)
     if (known) return known
-    const made = makeSigningKey()
-    store.write(`fleet-nats-${name}`, made.secret)
-    return made.key
+    const created = makeSigningKey()
+    store.write(`fleet-nats-${name}`, created.secret)
+    return created.key
   }
 }
 

@@ -13,7 +13,7 @@ describe('parseCommandPattern', () => {
     ['cargo build:*',       ['cargo', 'build'],            true,  'open'],
     ['cargo build',         ['cargo', 'build'],            false, 'closed'],
     ['cargo build :*',      ['cargo', 'build'],            true,  'a blank before :*'],
-    ['./run.sh:*',          ['./run.sh'],                  true,  'a path is a name of its own'],
+    ['./run.sh:*',          ['./run.sh'],                  true,  'a path is a different name'],
     ["git commit -m 'a b'", ['git', 'commit', '-m', 'a b'], false, 'quotes keep blanks'],
     ["grep '*'",            ['grep', '*'],                 false, 'a quoted star is a star'],
   ] as [string, string[], boolean, string][])('%s is %j, open %s (%s)', (text, words, open) => {

@@ -65,7 +65,7 @@ export interface Decision {
   readonly judged?: true
 }
 
-/** A decision about a whole call, made outside the rules: one part, which decides. */
+/** A decision about a whole call, taken outside the rules: one part, which decides. */
 export function soleDecision(
   decision: Verdict,
   subject: PartSubject,
@@ -99,7 +99,7 @@ export function combine(parts: readonly PartDecision[]): Decision {
   return parts.some((part) => part.relies === 'undo') ? { ...whole, relies: 'undo' } : whole
 }
 
-/** The strictest of several decisions about one call, the first of its kind. */
+/** The strictest of several decisions about one call, the first of that kind. */
 export function strictest(decisions: readonly Decision[]): Decision {
   return decisions.reduce((worst, next) => (compareVerdicts(next.decision, worst.decision) > 0 ? next : worst))
 }

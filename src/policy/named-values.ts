@@ -45,7 +45,7 @@ export function isReader(tool: string): boolean {
   return READER.test(words) && !WRITER.test(words)
 }
 
-/** An address of a file with and without its escapes: who reads it may undo them or not. */
+/** An address of a file with and without its escapes: its reader may decode them or not. */
 function readingsOf(text: string): readonly string[] {
   const path = text.replace(/^file:\/\//i, '')
   if (path === text) return [path]

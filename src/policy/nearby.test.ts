@@ -86,12 +86,12 @@ describe('ordinary source near the project', () => {
     expect(evaluate(contained, tainted, read(`${PACKAGE}/one.go`)).decision).toBe('allow')
   })
 
-  test('a denial stands', () => {
+  test('a denial applies', () => {
     const denied = { ...contained, reads: { ...contained.reads, deny: [pathRule(`${OTHER}/src/**`)] } }
     expect(judge(`cat ${OTHER}/src/a.ts`, denied)).toBe('deny denied-by-rule')
   })
 
-  test('a file tool reads it, and its level holds', () => {
+  test('a file tool reads it, and its level applies', () => {
     const read = callOf('read', { reads: [fileFact(`${OTHER}/a.ts`)] })
     expect(evaluate(contained, session(), read).decision).toBe('allow')
     expect(evaluate(contained, sessionOf(), read).decision).toBe('ask')
@@ -120,7 +120,7 @@ describe('git and a secret of the project', () => {
     "git diff main -- . ':(exclude).env' ':!*.pem'",
     "git log -p -- '*.ts'",
     'hg diff src',
-  ])('%s tells nothing of what is in it', (command) => expect(judge(command)).toBe('allow'))
+  ])('%s reveals nothing of its content', (command) => expect(judge(command)).toBe('allow'))
 
   test.each([
     'git add .env',

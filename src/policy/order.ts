@@ -65,7 +65,7 @@ export function stricter(a: Verdict, b: Verdict): Verdict {
   return STRICTNESS[a] >= STRICTNESS[b] ? a : b
 }
 
-/** Orders verdicts from lenient to strict, for sorting and comparing. */
+/** Sorts verdicts from lenient to strict, for comparisons. */
 export function compareVerdicts(a: Verdict, b: Verdict): number {
   return STRICTNESS[a] - STRICTNESS[b]
 }

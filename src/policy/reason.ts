@@ -51,7 +51,7 @@ export type ReasonCode =
   | 'bad-input' // the call's own arguments are wrong
   | 'unknown-tool' // no such tool
   | 'not-in-force' // the manifest is not signed or does not load, so nothing may run
-  | 'not-a-project' // the root is no place for a project, and nobody confirmed it
+  | 'not-a-project' // the root is not a place for a project, and nobody confirmed it
 
 /** Reason codes in words, for where the sentence about the very call is not kept. */
 const WORDS: Readonly<Record<ReasonCode, string>> = {

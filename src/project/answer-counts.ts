@@ -2,14 +2,13 @@
  * Counts repeated one-time answers in order to suggest a grant. A grant is never saved by itself.
  */
 
-import { join } from 'node:path'
 import { SavedGrants } from '../approval/saved-grants.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
 import { isReviewable } from '../policy/review-bound.ts'
 import { isRecord } from '../system/json.ts'
-import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
-import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
+import { OwnList } from '../system/own-list.ts'
+import { openOwnDirectory } from '../system/state.ts'
 
 export interface AnswerCount {
   readonly project: string
@@ -17,11 +16,6 @@ export interface AnswerCount {
   readonly value: string
   readonly yes: number
   readonly last: number
-}
-
-interface CountFile {
-  readonly version: 1
-  readonly counts: readonly AnswerCount[]
 }
 
 /** This many yeses without a no are a habit. */
@@ -37,22 +31,46 @@ export function countAnswer(
   yes: boolean,
   now: number,
 ): void {
-  const directory = openOwnDirectory(machine.stateDir)
-  withLock(join(directory, 'answered.lock'), () => {
-    const counts = read(machine, now)
+  COUNTS.change(openOwnDirectory(machine.stateDir), (all) => {
+    const counts = recent(all, now)
     const isSame = (one: AnswerCount): boolean => one.project === project && one.kind === kind && one.value === value
     const before = counts.find(isSame)?.yes ?? 0
     const others = counts.filter((one) => !isSame(one))
-    const next = yes ? [...others, { project, kind, value, yes: before + 1, last: now }] : others
-    writeOwnJson(join(directory, FILE), { version: 1, counts: next.slice(-MOST) } satisfies CountFile, false)
+    return (yes ? [...others, { project, kind, value, yes: before + 1, last: now }] : others).slice(-MOST)
   })
 }
 
 /** Habits that could become grants, most frequent first. */
 export function repeatedAnswers(machine: Machine, now: number): readonly AnswerCount[] {
-  return read(machine, now)
+  return recent(COUNTS.read(openOwnDirectory(machine.stateDir)), now)
     .filter(({ yes }) => yes >= HABIT)
     .toSorted((one, other) => other.yes - one.yes)
+}
+
+/** The kind that `cordon add` uses for each kind of answer. */
+const ADDED: Readonly<Partial<Record<Suggestion['kind'], string>>> = {
+  command: 'command',
+  host: 'host',
+  read: 'read',
+  write: 'write',
+  directory: 'write',
+}
+
+export interface ProposedGrant extends AnswerCount {
+  /** The words of the command that adds it. */
+  readonly add: readonly string[]
+}
+
+/** Habits that no saved answer covers yet. */
+export function proposedGrants(machine: Machine, now: number): readonly ProposedGrant[] {
+  const saved = openSavedGrants(machine).list()
+  return repeatedAnswers(machine, now).flatMap((habit): ProposedGrant[] => {
+    const { project, kind, value } = habit
+    const added = ADDED[kind]
+    const isSaved = saved.some((one) => one.project === project && one.kind === kind && one.value === value)
+    if (added === undefined || isSaved) return []
+    return [{ ...habit, add: ['cordon', 'add', added, value, '--root', project] }]
+  })
 }
 
 interface AskedCall {
@@ -69,15 +87,8 @@ export function habitOf({ asks, suggestions }: AskedCall): Suggestion | undefine
   return isOrdinary && offer?.also === undefined ? offer : undefined
 }
 
-const FILE = 'answered.json'
-
-function read({ stateDir }: Machine, now: number): readonly AnswerCount[] {
-  const file = readOwnJson(join(openOwnDirectory(stateDir), FILE), isCountFile, false)
-  return (file?.counts ?? []).filter(({ last }) => last > now - KEPT_MS)
-}
-
-function isCountFile(value: unknown): value is CountFile {
-  return isRecord(value) && value.version === 1 && Array.isArray(value.counts) && value.counts.every(isCount)
+function recent(counts: readonly AnswerCount[], now: number): readonly AnswerCount[] {
+  return counts.filter(({ last }) => last > now - KEPT_MS)
 }
 
 function isCount(value: unknown): boolean {
@@ -85,6 +96,11 @@ function isCount(value: unknown): boolean {
   const { project, kind, value: granted, yes, last } = value
   return [project, kind, granted].every((text) => typeof text === 'string') && [yes, last].every(Number.isFinite)
 }
+
+const COUNTS = new OwnList<AnswerCount>(
+  { file: 'answered.json', lock: 'answered.lock', field: 'counts', lasting: false },
+  isCount,
+)
 
 export type { SavedGrant, SavedGrants } from '../approval/saved-grants.ts'
 

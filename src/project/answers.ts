@@ -60,15 +60,12 @@ export async function withAnswers(
   const saves = !inside && files.exists(join(machine.stateDir, 'grants.json'))
   if (!saves && brief === null) return { loaded, session: { ...fresh, agent } }
   const { openSavedGrants } = await import('./answer-counts.ts')
-  const { SessionState, savedDenials } = await import('./session-state.ts')
+  const { readBrief, SessionState, savedDenials } = await import('./session-state.ts')
   const { extendPolicy } = await import('./load/extend.ts')
   const place = { root: loaded.root, home: machine.home }
   const saved = saves ? openSavedGrants(machine).forSession(loaded, session ?? '') : []
   const state = new SessionState(agent, fresh)
-  if (brief !== null) {
-    const { readBrief } = await import('./discovery-brief.ts')
-    state.widenEnvelope(readBrief(brief, files), 'discovery brief', place, true)
-  }
+  if (brief !== null) state.widenEnvelope(readBrief(brief, files), 'discovery brief', place, true)
   return {
     loaded: extendPolicy(loaded, { denials: savedDenials(saved, place), envelope: state.envelope() }),
     session: {

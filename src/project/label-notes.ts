@@ -1,23 +1,15 @@
-/** Adds and forgets labels of sessions: what reads them often is loaded without this. */
+/** Adds labels of sessions: what reads them often is loaded without this. */
 
-import { join } from 'node:path'
-import { withLock } from '../system/lock.ts'
-import type { Machine } from '../system/machine.ts'
-import { openOwnDirectory, writeOwnJson } from '../system/state.ts'
-import {
-  entriesOf,
-  KEPT_MS,
-  LABELS_FILE,
-  type LabelEntry,
-  type LabelFile,
-  type LabelPlace,
-  overlaps,
-} from './session-labels.ts'
+import { OwnList } from '../system/own-list.ts'
+import { openOwnDirectory } from '../system/state.ts'
+import { isEntry, KEPT_MS, LABELS, type LabelEntry, type LabelPlace } from './session-labels.ts'
 
 /** Data labels of a project are refreshed at most this often. */
 const REFRESH_MS = 3600 * 1000
 
 const MAX_SOURCE = 300
+
+const KEPT = new OwnList<LabelEntry>(LABELS, isEntry)
 
 /** Adds labels to a session, and to its project. */
 export function noteLabels(
@@ -26,13 +18,13 @@ export function noteLabels(
   now: number = Date.now(),
 ): void {
   const isKnown = (label: string): boolean =>
-    entriesOf(machine).some(
+    KEPT.read(machine.stateDir).some(
       (entry) =>
         entry.label === label && entry.scope === scope && entry.time > now - REFRESH_MS && covers(entry, roots),
     )
   const news = labels.filter(({ label }) => !isKnown(label))
   if (news.length === 0) return
-  change(machine, (entries) => {
+  KEPT.change(openOwnDirectory(machine.stateDir), (entries) => {
     const added = news.map(({ label, source }) => {
       const first = entries.find((entry) => entry.label === label && entry.scope === scope)
       const all = [...new Set([...(first?.roots ?? []), ...roots])]
@@ -52,27 +44,6 @@ export function noteLabels(
   })
 }
 
-/** Forgets the labels of a project: the person vouches for its files. Returns what was forgotten. */
-export function forgetLabels(machine: Pick<Machine, 'stateDir'>, roots: readonly string[]): number {
-  let count = 0
-  change(machine, (entries) => {
-    const left = entries.filter((entry) => !overlaps(entry, roots))
-    count = entries.length - left.length
-    return left
-  })
-  return count
-}
-
 function covers(entry: LabelEntry, roots: readonly string[]): boolean {
   return roots.every((root) => entry.roots.includes(root))
-}
-
-function change(
-  { stateDir }: Pick<Machine, 'stateDir'>,
-  how: (entries: readonly LabelEntry[]) => readonly LabelEntry[],
-): void {
-  const directory = openOwnDirectory(stateDir)
-  withLock(join(directory, 'labels.lock'), () => {
-    writeOwnJson(join(directory, LABELS_FILE), { version: 1, labels: how(entriesOf({ stateDir })) } satisfies LabelFile)
-  })
 }

@@ -3,11 +3,10 @@
  * files of the project, so other sessions of the same folders have its labels too.
  */
 
-import { join } from 'node:path'
 import { isInside } from '../files/baseline.ts'
 import type { Labels } from '../policy/labels.ts'
+import { type ListPlace, readListFile } from '../system/list-file.ts'
 import type { Machine } from '../system/machine.ts'
-import { readOwnJson } from '../system/state.ts'
 import type { LoadedPolicy } from './load/load.ts'
 
 export interface LabelEntry {
@@ -16,11 +15,6 @@ export interface LabelEntry {
   readonly scope: string
   readonly roots: readonly string[]
   readonly time: number
-}
-
-export interface LabelFile {
-  readonly version: 1
-  readonly labels: readonly LabelEntry[]
 }
 
 /** Data is followed for this long after it was last read. */
@@ -50,7 +44,7 @@ export function labelPlace(
 /** The labels that apply to a session now. Throws if they cannot be read: then nothing is decided. */
 export function readLabels({ machine, scope, roots }: LabelPlace, now: number = Date.now()): Labels {
   const labels = new Map<string, string>()
-  for (const entry of entriesOf(machine))
+  for (const entry of readListFile<LabelEntry>(machine.stateDir, LABELS, isEntry))
     if (entry.time > now - KEPT_MS && (entry.scope === scope || meets(entry, roots)) && !labels.has(entry.label))
       labels.set(entry.label, entry.source)
   return labels
@@ -61,19 +55,8 @@ function meets(entry: LabelEntry, roots: readonly string[]): boolean {
   return entry.label !== 'instructions' && overlaps(entry, roots)
 }
 
-export function overlaps(entry: LabelEntry, roots: readonly string[]): boolean {
+function overlaps(entry: LabelEntry, roots: readonly string[]): boolean {
   return entry.roots.some((one) => roots.some((root) => isInside(one, root) || isInside(root, one)))
-}
-
-export function entriesOf(machine: Pick<Machine, 'stateDir'>): readonly LabelEntry[] {
-  return readOwnJson(join(machine.stateDir, LABELS_FILE), isLabelFile)?.labels ?? []
-}
-
-export const LABELS_FILE = 'labels.json'
-
-function isLabelFile(value: unknown): value is LabelFile {
-  const { version, labels } = (value ?? {}) as Partial<LabelFile>
-  return version === 1 && Array.isArray(labels) && labels.every(isEntry)
 }
 
 /** Labels of a call with where they are noted, as another process kept them. */
@@ -82,7 +65,7 @@ export function isLabelList(value: unknown): boolean {
   return Array.isArray(labels) && labels.every((one) => isEntry({ ...one, scope, roots, time: 0 }))
 }
 
-function isEntry(value: unknown): value is LabelEntry {
+export function isEntry(value: unknown): boolean {
   const { label, source, scope, roots, time } = (value ?? {}) as Partial<LabelEntry>
   return (
     [label, source, scope].every((text) => typeof text === 'string') &&
@@ -91,3 +74,5 @@ function isEntry(value: unknown): value is LabelEntry {
     typeof time === 'number'
   )
 }
+
+export const LABELS: ListPlace = { file: 'labels.json', lock: 'labels.lock', field: 'labels' }

@@ -140,7 +140,7 @@ it.each<[note: string, headers: Record<string, string>, wait: number | null]>([
   ['a date that is over', { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }, 0],
   ['less than nothing', { 'retry-after': '-5' }, null],
   ['words', { 'retry-after': 'soon' }, null],
-])('waits as it is told: %s', (_, headers, wait) => {
+])('waits as the answer says: %s', (_, headers, wait) => {
   expect(retryAfter(headers, 0)).toBe(wait)
 })
 

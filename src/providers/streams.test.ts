@@ -5,8 +5,8 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it } from 'vitest'
+import { type StreamRow, streams } from '../../test/model-server/streams.ts'
 import { type AssistantMessage, NO_USAGE, type ProviderEvent, ProviderFault, type WireName } from './conversation.ts'
-import { type StreamRow, streams } from './streams.fixture.ts'
 import { EventStreamReader } from './wire.ts'
 import { wires } from './wires/wires.ts'
 
@@ -14,8 +14,8 @@ import { wires } from './wires/wires.ts'
 function read(wire: WireName, pieces: readonly Uint8Array[]): ProviderEvent[] {
   const events = new EventStreamReader()
   const reader = wires[wire].reader()
-  const told = pieces.flatMap((bytes) => events.take(bytes).flatMap((event) => reader.take(event)))
-  return [...told, ...reader.end()]
+  const reported = pieces.flatMap((bytes) => events.take(bytes).flatMap((event) => reader.take(event)))
+  return [...reported, ...reader.end()]
 }
 
 function doneOf(events: readonly ProviderEvent[]) {
@@ -130,7 +130,7 @@ describe('what no answer looks like', () => {
   const start = { type: 'message_start', message: { usage: {} } }
   const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
   it.each<[note: string, wire: WireName, body: Buffer, code: string, resumable: boolean]>([
-    ['an event that is no JSON', 'anthropic', Buffer.from('data: {"type":\n\n'), 'provider-malformed', true],
+    ['an event that is not JSON', 'anthropic', Buffer.from('data: {"type":\n\n'), 'provider-malformed', true],
     ['an event that is a list', 'openai-chat', Buffer.from('data: []\n\n'), 'provider-malformed', true],
     ['the start twice', 'anthropic', sent(start, start), 'provider-malformed', true],
     ['a block twice', 'anthropic', sent(start, block, block), 'provider-malformed', true],
@@ -163,7 +163,7 @@ describe('what no answer looks like', () => {
       false,
     ],
     [
-      'an error in the place of a chunk',
+      'an error instead of a chunk',
       'openai-chat',
       sent({ error: { message: 'no', code: 'server_error' } }),
       'provider-error',

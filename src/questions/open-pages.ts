@@ -1,19 +1,14 @@
 /** The pages open on this machine, on which a person can be asked. */
 
-import { join } from 'node:path'
-import { withLock } from '../system/lock.ts'
+import { isRecord } from '../system/json.ts'
 import type { Machine } from '../system/machine.ts'
+import { OwnList } from '../system/own-list.ts'
 import { isSameProcess, startOf } from '../system/processes.ts'
-import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
+import { openOwnDirectory } from '../system/state.ts'
 
 interface OpenPage {
   readonly pid: number
   readonly started: string | null
-}
-
-interface PageFile {
-  readonly version: 1
-  readonly pages: readonly OpenPage[]
 }
 
 /** Registers this process as a page until the returned function is called or it ends. */
@@ -44,22 +39,18 @@ export async function waitForPage(machine: Machine, signal: AbortSignal, most: n
 }
 
 function alive(machine: Machine): readonly OpenPage[] {
-  return read(openOwnDirectory(machine.stateDir)).filter(({ pid, started }) => isSameProcess(pid, started))
+  return PAGES.read(openOwnDirectory(machine.stateDir)).filter(isAlive)
 }
 
-function read(directory: string): readonly OpenPage[] {
-  return readOwnJson(join(directory, 'pages.json'), isPageFile)?.pages ?? []
+function isAlive({ pid, started }: OpenPage): boolean {
+  return isSameProcess(pid, started)
 }
 
 function change(machine: Machine, how: (pages: readonly OpenPage[]) => readonly OpenPage[]): void {
-  const directory = openOwnDirectory(machine.stateDir)
-  withLock(join(directory, 'pages.lock'), () => {
-    const pages = how(read(directory).filter(({ pid, started }) => isSameProcess(pid, started)))
-    writeOwnJson(join(directory, 'pages.json'), { version: 1, pages } satisfies PageFile)
-  })
+  PAGES.change(openOwnDirectory(machine.stateDir), (pages) => how(pages.filter(isAlive)))
 }
 
-function isPageFile(value: unknown): value is PageFile {
-  const { version, pages } = (value ?? {}) as Partial<PageFile>
-  return version === 1 && Array.isArray(pages) && pages.every((page) => typeof page?.pid === 'number')
-}
+const PAGES = new OwnList<OpenPage>(
+  { file: 'pages.json', lock: 'pages.lock', field: 'pages' },
+  (page) => isRecord(page) && typeof page.pid === 'number',
+)

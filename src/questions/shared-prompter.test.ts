@@ -31,20 +31,20 @@ const request = {
 
 interface Person {
   readonly prompter: Prompter
-  readonly told: string[]
+  readonly shown: string[]
   answer: (answer: Answer) => void
   wasAborted: boolean
 }
 
 function person(onceOnly = false): Person {
   const self: Person = {
-    told: [],
+    shown: [],
     answer: () => {},
     wasAborted: false,
     prompter: {
       name: 'terminal',
       onceOnly,
-      tell: (text) => self.told.push(text),
+      tell: (text) => self.shown.push(text),
       ask: (_, signal) =>
         new Promise((resolve, reject) => {
           self.answer = resolve
@@ -62,7 +62,7 @@ const share = ({ prompter }: Person) => sharedPrompter(prompter, { machine, proj
 const open = () => openAsks(machine, Date.now())
 const never = new AbortController().signal
 
-it('an answer from elsewhere ends the prompt here, means what was really asked, and is told', async () => {
+it('an answer from elsewhere ends the prompt here, means what was really asked, and is shown', async () => {
   const here = person()
   const answered = share(here).ask(request, never)
   const [ask] = open()
@@ -73,7 +73,7 @@ it('an answer from elsewhere ends the prompt here, means what was really asked, 
   ])
   expect(answerWaiting(machine, ask!.id, { kind: 'session', choice: 0, by: 'page' })).toBeNull()
   expect(await answered).toEqual({ kind: 'session', grant, by: 'page' })
-  expect([here.wasAborted, here.told]).toEqual([true, ['Answered: “this session”, on the page.']])
+  expect([here.wasAborted, here.shown]).toEqual([true, ['Answered: “this session”, on the page.']])
   expect(answerWaiting(machine, ask!.id, { kind: 'deny', by: 'link' })).toContain(
     'answered already: “this session”, on the page',
   )
@@ -89,7 +89,7 @@ it('an answer here takes the question back from everywhere', async () => {
   expect(answerWaiting(machine, ask!.id, { kind: 'once', by: 'page' })).toContain('at the terminal')
 })
 
-it('of two answers at the same time the first in the file stands, here too', async () => {
+it('of two answers at the same time the first in the file counts, here too', async () => {
   const here = person()
   const answered = share(here).ask(request, never)
   const [ask] = open()
@@ -117,7 +117,7 @@ it('where clients share a session nothing can be saved from elsewhere', async ()
   expect(await answered).toEqual({ kind: 'deny', by: 'page' })
 })
 
-it('a question that is called off, or whose prompter fails, is taken back', async () => {
+it('a question that is called off, or whose prompter fails, is withdrawn', async () => {
   const called = new AbortController()
   const answered = share(person()).ask(request, called.signal)
   called.abort(new Error('cancelled'))

@@ -90,7 +90,7 @@ export interface AuditTrail {
   follow(session: string, back: number, signal: AbortSignal): AsyncGenerator<AuditLine>
   /** The existing lines, null, then new lines; without those of tests of hooks. */
   tail(budget: number, signal: AbortSignal): AsyncGenerator<AuditLine | null>
-  /** Whether the session's log is still held by its process. */
+  /** Whether the session's log still belongs to a running process. */
   isRunning(session: string): boolean
   verify(session?: string): ReturnType<typeof verifyAudit>
   /** A self-contained HTML page, or JSON. */

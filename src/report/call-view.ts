@@ -50,9 +50,9 @@ export interface CallView {
   readonly undo: string | null
   /** A line for `cordon policy test`. */
   readonly testCase: string | null
-  /** Whether a rule could be made of it: its own kind of grant. */
+  /** Whether a rule could cover it: its own kind of grant. */
   readonly offers: readonly { readonly kind: string; readonly value: string }[]
-  /** Its lines, and those of calls that its programs made. */
+  /** Its lines, and those of calls of its programs. */
   readonly lines: readonly AuditLine[]
 }
 

@@ -19,7 +19,7 @@ const PREFIX = '127.77.'
 
 export class Callers {
   readonly #rules: EgressRules
-  readonly #held: HeldHosts | null
+  readonly #limited: HeldHosts | null
   readonly #plan: () => Pick<SandboxPlan, 'binds' | 'scratch' | 'env'>
   readonly #scripts: string
   readonly #known = new Map<number, { readonly rules: EgressRules; readonly hosts: CallerHosts }>()
@@ -29,11 +29,11 @@ export class Callers {
 
   constructor(
     rules: EgressRules,
-    held: HeldHosts | null,
+    limited: HeldHosts | null,
     place: { readonly plan: () => Pick<SandboxPlan, 'binds' | 'scratch' | 'env'>; readonly scripts: string },
   ) {
     this.#rules = rules
-    this.#held = held
+    this.#limited = limited
     this.#plan = place.plan
     this.#scripts = place.scripts
     this.#open = this.#withHosts([])
@@ -41,7 +41,7 @@ export class Callers {
 
   add(caller: Caller): void {
     const { number, parent } = caller
-    const hosts = this.#held === null ? { rules: [], tool: null } : this.#hostsOf(this.#held, caller, parent)
+    const hosts = this.#limited === null ? { rules: [], tool: null } : this.#hostsOf(this.#limited, caller, parent)
     const rules = this.#rulesOf(nameOf(caller), hosts)
     this.#known.set(number, { rules, hosts })
     for (const resolve of this.#awaited.get(number) ?? []) resolve(rules)
@@ -58,10 +58,10 @@ export class Callers {
     return new Promise((resolve) => this.#awaited.set(number, [...(this.#awaited.get(number) ?? []), resolve]))
   }
 
-  #hostsOf(held: HeldHosts, caller: Caller, parent: number): CallerHosts {
+  #hostsOf(limited: HeldHosts, caller: Caller, parent: number): CallerHosts {
     const plan = this.#plan()
     const scene: CallerScene = {
-      held,
+      limited,
       path: plan.env.PATH ?? '',
       scripts: this.#scripts,
       fixed: (path) => fixedPath(plan, path),
@@ -72,18 +72,18 @@ export class Callers {
   /** Programs of one name with the same hosts share their rules. */
   #rulesOf(program: string, { rules }: CallerHosts): EgressRules {
     const key = JSON.stringify([program, rules.map(keyOf)])
-    const made = this.#made.get(key) ?? { ...this.#withHosts(rules), program }
-    this.#made.set(key, made)
-    return made
+    const created = this.#made.get(key) ?? { ...this.#withHosts(rules), program }
+    this.#made.set(key, created)
+    return created
   }
 
   /** The shared rules, and these. */
   #withHosts(own: readonly EgressRules['denied'][number][]): EgressRules {
     const { allowed } = this.#rules
-    const held = new Set(this.#held?.rules.map(keyOf))
-    if (allowed === null || held.size === 0) return this.#rules
+    const limited = new Set(this.#limited?.rules.map(keyOf))
+    if (allowed === null || limited.size === 0) return this.#rules
     const has = new Set(own.map(keyOf))
-    return { ...this.#rules, allowed: allowed.filter((rule) => !held.has(keyOf(rule)) || has.has(keyOf(rule))) }
+    return { ...this.#rules, allowed: allowed.filter((rule) => !limited.has(keyOf(rule)) || has.has(keyOf(rule))) }
   }
 }
 

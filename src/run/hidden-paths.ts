@@ -26,7 +26,7 @@ export interface Hidden {
   readonly masks: readonly string[]
   readonly identities: ReadonlyMap<string, MaskIdentity>
   /** Paths hidden by name: nothing may move away from them. */
-  readonly held: readonly string[]
+  readonly pinned: readonly string[]
   /** Secrets hidden because of a link, with that link. */
   readonly linked: ReadonlyMap<string, string>
   readonly movable: Movable
@@ -102,8 +102,8 @@ export class HiddenPaths {
     const before = new Set(this.frozen)
     try {
       const { frozen } = restrictCommand(this.#rules, this.#placement, this.#files)
-      const made = frozen.filter((path) => !before.has(path))
-      return made.filter((path) => !made.some((other) => other !== path && isInside(path, other)))
+      const created = frozen.filter((path) => !before.has(path))
+      return created.filter((path) => !created.some((other) => other !== path && isInside(path, other)))
     } catch (error) {
       // Too many files to expand: the next command fails with it, this one has ended.
       if (error instanceof Fault) return []
@@ -171,14 +171,14 @@ export class HiddenPaths {
       replaced: project.replaced,
       tokens: project.tokens,
       identities,
-      held: [...always.held, ...byPlace, ...project.linked.keys(), ...kept, ...again.keys()],
+      pinned: [...always.pinned, ...byPlace, ...project.linked.keys(), ...kept, ...again.keys()],
       linked: new Map([...always.linked, ...places.linked, ...again, ...project.linked]),
       movable: movableOf(project, identities),
       opened: [...project.opened, ...project.committed, ...project.installed],
     }
   }
 
-  /** Files that lost the link that made them secrets, unless granted now. */
+  /** Files that lost the link because of which they were secrets, unless granted now. */
   #kept(): string[] {
     const named = new Set(this.#grants().map((grant) => grant.absolute))
     return hiddenByList(this.#machine.stateDir, this.#index.tree.roots).filter((path) => !named.has(path))
@@ -194,7 +194,7 @@ export class HiddenPaths {
     return {
       masks,
       identities: readIdentities(masks),
-      held: masks,
+      pinned: masks,
       linked,
       movable: {},
       opened: [],

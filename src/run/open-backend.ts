@@ -4,7 +4,6 @@ import type { EgressRules } from '../egress/route/rules.ts'
 import { socketMeaning } from '../hosts/pattern.ts'
 import type { SandboxSettings } from '../manifest/schema/settings.ts'
 import type { Backend } from '../sandbox/backend.ts'
-import type { Bundle } from '../sandbox/bundles/bundle.ts'
 import { type BwrapOptions, createBwrapBackend } from '../sandbox/bwrap/backend.ts'
 import { namespacesRefused } from '../sandbox/bwrap/namespaces.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../sandbox/report.ts'
@@ -14,14 +13,7 @@ export type { LaunchIo, LaunchResult } from '../sandbox/backend.ts'
 export { builtInBundle, builtInBundles, bundleNames } from '../sandbox/bundles/built-in.ts'
 export { CommandRunner, type RunIo, type RunOutcome } from './runner.ts'
 
-type BundleDescription = ReturnType<typeof import('../sandbox/bundles/schema.ts').describeBundle>
-
 export { formatPlan, type PlanReport, type Support }
-
-/** The content of a bundle, for `cordon bundles`. */
-export async function describeBundle(bundle: Bundle): Promise<BundleDescription> {
-  return (await import('../sandbox/bundles/schema.ts')).describeBundle(bundle)
-}
 
 /** Signals that a wrapper passes to its command. */
 export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [

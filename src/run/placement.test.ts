@@ -109,7 +109,7 @@ describe('what stays read-only', () => {
     expect(place(changes(), { readOnly: places }).writes).toEqual(writes)
   })
 
-  it('is held where it lies in what may be written', () => {
+  it('is kept in place inside what may be written', () => {
     const places = { ...placesOf({}), readOnly: [join(root, 'docs'), join(home, 'notes')] }
     const { writes, frozen } = placeCommand(places, machineFiles)
     expect([writes, frozen]).toEqual([[root], [join(root, 'docs')]])
@@ -125,7 +125,7 @@ describe('a link in the project', () => {
     ['a file by its name', 'src/x.ts', rule.bind(null, 'src', ['*.ts']), 'home/diary.txt'],
     ['a directory on the way', 'src/out', rule.bind(null, 'src/*/*.txt', null), 'home'],
     ['the start of a pattern', 'docs', rule.bind(null, 'docs/*.txt', null), 'home'],
-  ])('in the place of %s leads nowhere', (_, link, granted, target) => {
+  ])('instead of %s points nowhere', (_, link, granted, target) => {
     rmSync(join(root, link), { recursive: true, force: true })
     symlinkSync(join(base, target), join(root, link))
     const shown = place({ reads: rules(granted(), rule('src/**')), writes: rules(granted(), rule('src/**')) })

@@ -223,7 +223,7 @@ function matchesBelow(directory: string, files: Files, matches: (path: string) =
     const message =
       found.length > MAX_EXPANDED
         ? `more than ${MAX_EXPANDED} files in ${directory} match, too many to take one by one`
-        : `${directory} contains more than ${MAX_VISITED} files, too many to look through`
+        : `${directory} contains more than ${MAX_VISITED} files, too many to scan`
     throw new Fault('too-many-files', message, {
       remedy: 'Name the directory as a whole (“dir/**”), or a narrower one.',
     })

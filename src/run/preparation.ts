@@ -41,7 +41,7 @@ export interface Prepared {
   readonly guard: GuardedRun
   readonly recovered: readonly QuarantineFinding[]
   readonly movable: Movable
-  readonly held: HeldChanges | null
+  readonly recorded: HeldChanges | null
   /** Credentials that the command sees as placeholders. */
   readonly tokens: readonly GitToken[]
 }
@@ -139,7 +139,7 @@ export class Site {
         changes = holdsChanges() ? new HeldChanges(facts, guard, stateDir, kept, free) : null
         // A command that started meanwhile may have moved a secret.
         this.hidden.requireAll(hidden, this.#moving(guard.alive))
-        const { masks, held, identities, faces, replaced } = hidden
+        const { masks, pinned, identities, faces, replaced } = hidden
         const seen = this.#variables(environment, {
           fixed: proxy?.variables ?? NO_NETWORK,
           temporary: arrangement?.temporary ?? TEMPORARY,
@@ -163,7 +163,7 @@ export class Site {
           maskIdentities: identities,
           // Without file replacement a hidden file is refused, even if committed.
           ...(shows && { maskFaces: faces, replaced }),
-          held,
+          pinned,
           pins: [...guard.pins, ...this.#frozen(root).map((path) => ({ path, mode: 'read-only' as const }))],
           changes: changes?.plan ?? null,
           programs: lines.length > 0 ? { lines } : null,
@@ -180,7 +180,7 @@ export class Site {
           ...(terminal && { terminal }),
         })
         const { movable, tokens } = hidden
-        return { plan, guard, recovered: [...recovered, ...guard.recovered], movable, held: changes, tokens }
+        return { plan, guard, recovered: [...recovered, ...guard.recovered], movable, recorded: changes, tokens }
       } catch (error) {
         changes?.drop()
         guard.end()
@@ -197,8 +197,8 @@ export class Site {
     const lines = programTable(programs, path)
     const reportsCallers = hasProxy && this.#backend.capabilities.has('reported-callers')
     // Starts are not inspected for names alone.
-    return reportsCallers && (network.held !== null || lines.length > 0)
-      ? [...lines, ...callerLines(network.held, path)]
+    return reportsCallers && (network.limited !== null || lines.length > 0)
+      ? [...lines, ...callerLines(network.limited, path)]
       : lines
   }
 

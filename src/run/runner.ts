@@ -114,9 +114,9 @@ export class CommandRunner {
     try {
       const proxy = await this.#proxySettings(confinement, arrangement)
       const { site } = this.#site(confinement)
-      const { plan, guard, held } = this.#prepare(site, confinement, argv, io, proxy, arrangement).complete()
+      const { plan, guard, recorded } = this.#prepare(site, confinement, argv, io, proxy, arrangement).complete()
       guard.end()
-      held?.drop()
+      recorded?.drop()
       return plan
     } finally {
       arrangement?.dispose()
@@ -225,8 +225,8 @@ export class CommandRunner {
         for (const event of askedEvents(result.asked, rules)) egress.add(event)
       }
       settled = true
-      const { plan, guard, recovered, watch, held } = underway.prepared!
-      const changes = held?.end() ?? null
+      const { plan, guard, recovered, watch, recorded } = underway.prepared!
+      const changes = recorded?.end() ?? null
       const findings = [
         ...recovered,
         ...guard.end(changes?.isOwn),
@@ -260,7 +260,7 @@ export class CommandRunner {
       if (!settled) {
         prepared?.watch.close([])
         // All that remains of a failed sandbox are the changes kept by then.
-        const changes = prepared?.held?.end()
+        const changes = prepared?.recorded?.end()
         prepared?.guard.end(changes?.isOwn)
       }
     }
@@ -321,10 +321,10 @@ export class CommandRunner {
   }
 
   async #callersOf(confinement: Confinement, scripts: string, plan: () => SandboxPlan): Promise<Callers | null> {
-    const { held } = confinement.network
-    if (!this.reportsCallers || (held === null && programTable(confinement.programs, '').length === 0)) return null
+    const { limited } = confinement.network
+    if (!this.reportsCallers || (limited === null && programTable(confinement.programs, '').length === 0)) return null
     const { Callers } = await import('./callers.ts')
-    return new Callers(this.#withAddresses(confinement), held, { plan, scripts })
+    return new Callers(this.#withAddresses(confinement), limited, { plan, scripts })
   }
 
   get #judges(): boolean {
@@ -359,7 +359,7 @@ export class CommandRunner {
     const { HostUsage } = await import('../egress/route/usage.ts')
     this.#usage ??= new HostUsage()
     const { ask, resolver, upstream, usage = this.#usage } = this.#options
-    const made = new SessionNetwork({
+    const created = new SessionNetwork({
       machine: this.#machine,
       secrets,
       usage,
@@ -368,8 +368,8 @@ export class CommandRunner {
       ...(resolver && { resolver }),
       ...(upstream && { upstream }),
     })
-    this.#networks.set(key, made)
-    return made.settings(this.#withAddresses(confinement), arrangement?.proxy ?? null)
+    this.#networks.set(key, created)
+    return created.settings(this.#withAddresses(confinement), arrangement?.proxy ?? null)
   }
 
   /** Without namespaces: the folder and the port that the plan must name. */

@@ -192,8 +192,8 @@ function fitsAll(segments: readonly string[], names: readonly string[]): boolean
 
 /** The rules for undoing one call, read from the tree on first use: most calls are only listed. */
 export function undoRules(machine: Machine, store: CallStore, call: KeptCall): PutRules {
-  let made: PutRules | null = null
-  const rules = (): PutRules => (made ??= readRules(machine, store, call))
+  let created: PutRules | null = null
+  const rules = (): PutRules => (created ??= readRules(machine, store, call))
   return {
     refusedPut: (path, kind, text) => rules().refusedPut(path, kind, text),
     refusedMove: (from, to, at) => rules().refusedMove(from, to, at),

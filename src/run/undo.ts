@@ -104,7 +104,7 @@ export class ProjectUndo {
   /** The changes of a call as it left them: later calls kept what they replaced, and the rest is in the tree. */
   compare(call: KeptCall): readonly FileChange[] {
     const { records } = this.#store.journalOf(call.id)
-    const { made, changed, removed } = netChanges(records)
+    const { made: created, changed, removed } = netChanges(records)
     const folder = this.#store.folderOf(call.id)
     const contents = contentsBefore(records)
     const before = (path: string): string | null | undefined => {
@@ -114,8 +114,8 @@ export class ProjectUndo {
     }
     const later = this.#replacedLater(call)
     const touched = new Set(this.show(call).conflicts.map(({ path }) => path))
-    return [...made, ...changed, ...removed].slice(0, MAX_COMPARED_FILES).map((path) => {
-      const old = made.includes(path) ? null : before(path)
+    return [...created, ...changed, ...removed].slice(0, MAX_COMPARED_FILES).map((path) => {
+      const old = created.includes(path) ? null : before(path)
       const now = removed.includes(path) ? null : later.has(path) ? later.get(path) : textOf(path)
       if (old === undefined || now === undefined)
         return {

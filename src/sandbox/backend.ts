@@ -120,7 +120,7 @@ export interface LaunchResult {
 export interface CompiledSandbox {
   readonly program: string
   readonly args: readonly string[]
-  readonly orders: Uint8Array | string
+  readonly setupMessage: Uint8Array | string
 }
 
 /**

@@ -70,7 +70,7 @@ describe.each([
   })
 
   test('says which limits it does not hold', async () => {
-    // Whether its attacks were held is not the question here.
+    // Whether its attacks were stopped is not the question here.
     const support = { ...(await probe()), usable: true }
     const text = formatPlan(describePlan({ ...PLAN, limits: { memoryShare: 0.5, processes: 9 } }, support))
     expect(text).toMatch(/DEGRADED {2}open files/)

@@ -138,7 +138,7 @@ describe('cgroups on a stand-in', () => {
   })
 })
 
-describe('processes held by their numbers', () => {
+describe('processes limited by number', () => {
   test.each([
     ['6.14.0-rc1', true],
     ['6.18.44-fc-v490', true],
@@ -166,7 +166,7 @@ describe('processes held by their numbers', () => {
     [{ processes: 60 }, true, { processes: 60 }],
     [{ processes: 1024, memoryBytes: 5 }, true, { memoryBytes: 5 }],
     [{ timeoutMs: 5 }, false, null],
-  ])('a control group for %o (%s) holds %o', (limits, numbered, expected) =>
+  ])('a control group for %o (%s) limits %o', (limits, numbered, expected) =>
     expect(groupLimits(limits, numbered)).toEqual(expected),
   )
 

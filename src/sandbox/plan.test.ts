@@ -84,7 +84,7 @@ describe('binds', () => {
       binds: ['ro /etc', 'ro /home/ada/file', 'rw /home/ada/work', 'ro /usr'],
     },
     {
-      name: 'a link is shown where it leads',
+      name: 'a link is shown at its target',
       change: { writes: ['/home/ada/link'] },
       binds: ['rw /data', 'ro /etc', 'ro /usr'],
     },
@@ -111,7 +111,7 @@ describe('binds', () => {
     expect(plan({ writes: [path] }).skipped).toEqual([{ path, grant: 'write', reason }])
   })
 
-  test('links of the baseline are made again, but not into something shown', () => {
+  test('links of the baseline are created again, but not into something shown', () => {
     expect(plan().links).toEqual([{ path: '/bin', target: 'usr/bin' }])
     expect(plan({ baseline: 'all' }).links).toEqual([])
   })
@@ -133,7 +133,7 @@ describe('private places', () => {
       scratch: ['/tmp', '/dev/shm', '/home/ada', '/var/cache', '/var/tmp'],
     },
     {
-      name: 'one below a bind, which would have to be made there',
+      name: 'one below a bind, which would have to be created there',
       change: { scratch: ['/usr/new'] },
       scratch: ['/tmp', '/dev/shm', '/home/ada', '/var/tmp'],
     },
@@ -212,7 +212,7 @@ describe('pins', () => {
   const pin = (path: string, mode: 'read-only' | 'in-place' = 'read-only') => ({ path, mode })
   test.each([
     {
-      name: 'ancestors up to the grant are held in place',
+      name: 'ancestors up to the grant are pinned',
       pins: [pin('/home/ada/work/a/b/c')],
       expected: [
         pin('/home/ada/work/a', 'in-place'),
@@ -231,9 +231,9 @@ describe('pins', () => {
     expect(plan({ pins }).pins).toEqual(expected)
   })
 
-  test('the directories above a mask that stands on its path stay in place, and no others', () => {
+  test('the directories above a mask on its path stay in place, and no others', () => {
     const masks = ['/home/ada/work/a/b/plan.txt', '/home/ada/work/c/.env', '/etc/shadow']
-    const { pins } = plan({ masks, held: ['/home/ada/work/a/b/plan.txt', '/etc/shadow'] })
+    const { pins } = plan({ masks, pinned: ['/home/ada/work/a/b/plan.txt', '/etc/shadow'] })
     expect(pins).toEqual([pin('/home/ada/work/a', 'in-place'), pin('/home/ada/work/a/b', 'in-place')])
   })
 })

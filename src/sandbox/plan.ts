@@ -102,7 +102,7 @@ export interface SandboxRequest extends LayoutRequest {
    * Masks that are there because of their path, not their name: the directories above them stay in place. Moved along with
    * one, the secret would have another path for the next command, and no mask.
    */
-  readonly held?: readonly string[]
+  readonly pinned?: readonly string[]
   readonly pins: readonly Pin[]
   /** With it, changes in the writable places go through the init, which judges and keeps. */
   readonly changes?: ChangePlan | null
@@ -223,8 +223,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
       request.changes) ||
     null
 
-  const held = new Set(request.held)
-  for (const path of outermost) if (held.has(path) && isWritable(path)) hold(path)
+  const pinned = new Set(request.pinned)
+  for (const path of outermost) if (pinned.has(path) && isWritable(path)) hold(path)
 
   return {
     argv: request.argv,

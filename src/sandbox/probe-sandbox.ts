@@ -46,10 +46,10 @@ export function planProbe(base: string, { env, ...attack }: ProbeAttack): Sandbo
   return planSandbox({ ...request, facts: readHostFacts(request) })
 }
 
-/** One line for each attack: `3 held` or `3 broken`. */
+/** One line for each attack: `3 stopped` or `3 broken`. */
 export function attackLines(checks: readonly { readonly attack: string }[]): readonly string[] {
   return checks.map(
-    ({ attack }, i) => `if ( ${attack} ) >/dev/null 2>&1; then echo "${i} broken"; else echo "${i} held"; fi`,
+    ({ attack }, i) => `if ( ${attack} ) >/dev/null 2>&1; then echo "${i} broken"; else echo "${i} stopped"; fi`,
   )
 }
 
@@ -59,7 +59,7 @@ export function assurancesOf(
   output: string,
 ): readonly Assurance[] {
   return checks.map(({ name, detail }, i) =>
-    output.includes(`${i} held`)
+    output.includes(`${i} stopped`)
       ? { name, status: 'enforced', detail }
       : {
           name,
@@ -174,9 +174,13 @@ export function provenBy(title: string, probe: () => Promise<Support>): () => Pr
     proved ??= probe().then(({ usable, assurances }) => {
       if (usable) return
       const { name, detail, remedy } = assurances.find(({ status }) => status === 'absent')!
-      throw new SandboxFault('no-sandbox', `${title} does not hold (${name}: ${detail}), so nothing runs`, {
-        ...(remedy !== undefined && { remedy }),
-      })
+      throw new SandboxFault(
+        'no-sandbox',
+        `${title} does not protect this machine (${name}: ${detail}), so nothing runs`,
+        {
+          ...(remedy !== undefined && { remedy }),
+        },
+      )
     })
     return proved
   }

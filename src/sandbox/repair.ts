@@ -92,7 +92,7 @@ export function findCause(machine: MachineTraces, program: string | null): Cause
   if (read('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1' && machine.uid !== 0)
     return {
       remedy:
-        'AppArmor keeps programs from making user namespaces (Ubuntu 23.10 and later). Allow it to bubblewrap: put the profile ' +
+        'AppArmor keeps programs from creating user namespaces (Ubuntu 23.10 and later). Allow it to bubblewrap: put the profile ' +
         '`abi <abi/4.0>, include <tunables/global> profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }` into ' +
         '/etc/apparmor.d/bwrap and run sudo apparmor_parser -r /etc/apparmor.d/bwrap.',
       repair: allowBwrap(program, machine),

@@ -31,7 +31,7 @@ const SUPPORT: Support = {
 describe('describePlan', () => {
   const report = describePlan(PLAN, SUPPORT)
 
-  test('says what is shown, hidden, held and skipped', () => {
+  test('says what is shown, hidden, pinned and skipped', () => {
     expect(report).toMatchObject({
       readOnly: ['/usr'],
       readWrite: ['/work'],
@@ -50,7 +50,7 @@ describe('describePlan', () => {
     expect(report.promises).toContainEqual(expect.objectContaining({ name: 'limit: memory', status: 'degraded' }))
   })
 
-  test('where no sandbox can be made, nothing is promised', () => {
+  test('where no sandbox can be created, nothing is promised', () => {
     const promises = describePlan(PLAN, { ...SUPPORT, usable: false }).promises
     expect(promises.find(({ name }) => name === 'masks')?.status).toBe('absent')
   })

@@ -31,16 +31,16 @@ interface Expressions {
   readonly either: RegExp
 }
 
-let made: Expressions | null = null
+let created: Expressions | null = null
 
 /** Compiled on first use: most text is plain, and compiling takes as long as a decision. */
 function expressions(): Expressions {
-  made ??= {
+  created ??= {
     hidden: new RegExp(`[${HIDDEN_CHARACTERS}]`, 'u'),
     mark: /\p{M}/u,
     either: new RegExp(`[${HIDDEN_CHARACTERS}\\p{M}]`, 'u'),
   }
-  return made
+  return created
 }
 
 /** True if a character of the text is not shown as it is, marks aside. */

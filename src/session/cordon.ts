@@ -119,7 +119,7 @@ export interface CordonOptions {
   /** The surface's name, if its questions may also be answered elsewhere (page, link, CLI). */
   readonly answeredElsewhere?: string
   /**
-   * Your own tools, made with `defineTool`. Each call goes through Cordon: its name has a level in
+   * Your own tools, created with `defineTool`. Each call goes through Cordon: its name has a level in
    * the manifest and asks without one, and the rules judge its `actions`.
    */
   readonly tools?: readonly Tool[]
@@ -297,7 +297,7 @@ function withOwnTools(own: readonly Tool[]): readonly Tool[] {
   const names = new Set(builtInSpecs.map((spec) => spec.name))
   for (const { name } of own) {
     if (!TOOL_NAME.test(name) || names.has(name)) {
-      throw new Fault('tool-name', `${JSON.stringify(name)} cannot be the name of a tool of your own`, {
+      throw new Fault('tool-name', `${JSON.stringify(name)} cannot be the name of a custom tool`, {
         remedy: 'Use lower-case letters, digits, - and _, and a name that no other tool has.',
       })
     }

@@ -85,7 +85,7 @@ export class SessionQuestions {
     })
   }
 
-  /** The person's answer since the same call was last tried, if this agent is the only one who asks here. */
+  /** The person's answer since the same call was last tried, if no other agent asks here. */
   #taken(question: Question, call: string): Approval | null {
     const { questions, machine, now, recorder } = this.#parts
     if (questions === null || questions.isShared) return null

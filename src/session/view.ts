@@ -39,7 +39,7 @@ export interface ViewParts {
 
 const MAX_POLICIES = 16
 
-/** `moved`: the session's own directory stands in for the project. */
+/** `moved`: the session's own directory replaces the project. */
 export class SessionView {
   readonly #parts: ViewParts
   readonly #policies = new Map<string, { readonly base: LoadedPolicy; readonly policy: LoadedPolicy }>()

@@ -8,7 +8,7 @@ import { listWrappers, type WrapperRow } from './wrap/wrappers.ts'
 
 const context = { cwd: '/p', home: '/home/u' }
 
-/** What decisions are made on: argv, what is unknown about it, and hazards. */
+/** What decisions depend on: argv, what is unknown about it, and hazards. */
 function essence(text: string): unknown {
   const analysis = analyze(text, context)
   if ('rejection' in analysis) throw new Error(`${JSON.stringify(text)} was refused: ${analysis.rejection.message}`)

@@ -8,7 +8,7 @@ import { FAULT_EXITS } from './fault.ts'
 
 const SOURCES = fileURLToPath(new URL('..', import.meta.url))
 
-test('no code is left over: each stands in a source besides the table', () => {
+test('no code is left over: each occurs in a source besides the table', () => {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter(
     (path) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('fault-codes.ts'),
   )

@@ -42,7 +42,7 @@ export function withLock<T>(directory: string, work: () => T, options: LockOptio
   }
 }
 
-/** Holds the lock until the returned function is called or the process ends. */
+/** Keeps the lock until the returned function is called or the process ends. */
 export function holdLock(directory: string, options: LockOptions = {}): () => void {
   makeDirectories(directory)
   const wait = waiter(directory, options.timeoutMs ?? 10_000)
@@ -58,7 +58,7 @@ export function holdLock(directory: string, options: LockOptions = {}): () => vo
   return release
 }
 
-/** Whether a live process holds the lock. */
+/** Whether a live process has the lock. */
 export function isLockHeld(directory: string): boolean {
   try {
     return kernelHolder(directory) !== null || isHeldByFiles(directory)

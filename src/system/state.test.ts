@@ -87,7 +87,7 @@ describe('a directory of Cordon\u2019s own', () => {
     expect(openOwnDirectory(join(open, 'state'))).toBe(join(open, 'state'))
   })
 
-  it('is not looked at above one that was opened just now, unless it leads out of that', () => {
+  it('is not checked above one that was opened just now, unless it points outside', () => {
     const open = join(base, 'everybody')
     mkdirSync(join(open, 'state'), { recursive: true, mode: 0o700 })
     chmodSync(open, 0o777)
@@ -113,7 +113,7 @@ it('half-written files of killed processes are cleared away, those of now are no
 describe('the version of the state', () => {
   const version = () => join(stateDir, 'version')
 
-  it('is written by what writes, and an older state keeps what it held', () => {
+  it('is written by what writes, and an older state keeps its content', () => {
     writeOwnFile(join(stateDir, 'grants.json'), '{}')
     openOwnDirectory(stateDir)
     expect(existsSync(version())).toBe(false)

@@ -22,6 +22,6 @@ it.each([
   expect(storedSpelling(path, (folder) => FOLDERS[folder] ?? [])).toBe(stored)
 })
 
-it('takes the exact name where a folder holds both', () => {
+it('takes the exact name if a folder contains both', () => {
   expect(storedSpelling('/A/b', (folder) => (folder === '/' ? ['a', 'A'] : []))).toBe('/A/b')
 })

@@ -45,7 +45,7 @@ describe('the types of an input', () => {
 })
 
 describe('labels', () => {
-  const rows: readonly [note: string, labels: readonly ToolLabel[], actions: Actions, held: boolean][] = [
+  const rows: readonly [note: string, labels: readonly ToolLabel[], actions: Actions, refused: boolean][] = [
     ['a read', [], { reads: ['a'] }, true],
     ['a write', ['network'], { writes: ['a'] }, true],
     ['a working directory', ['execute'], { command: 'true', cwd: 'a' }, true],
@@ -54,7 +54,7 @@ describe('labels', () => {
     ['a read with its label', ['filesystem'], { reads: ['a'] }, false],
     ['nothing', [], { reads: [] }, false],
   ]
-  it.each(rows)('%s beyond %j', (_note, labels, touched, held) => {
+  it.each(rows)('%s beyond %j', (_note, labels, touched, refused) => {
     const tool = defineTool({
       name: 't',
       description: '',
@@ -63,7 +63,7 @@ describe('labels', () => {
       actions: () => touched,
       run: async () => ({ text: '' }),
     })
-    if (held) expect(() => tool.actions({})).toThrow(Fault)
+    if (refused) expect(() => tool.actions({})).toThrow(Fault)
     else expect(tool.actions({})).toBe(touched)
   })
 

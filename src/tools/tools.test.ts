@@ -305,7 +305,7 @@ describe('extract', () => {
 })
 
 describe('a call that is cancelled half way', () => {
-  /** Aborts once this many calls of the guarded files were made. */
+  /** Aborts once this many calls of the guarded files have run. */
   function abortingAfter(calls: number): { signal: AbortSignal; files: GuardedFiles } {
     const controller = new AbortController()
     let left = calls
@@ -319,7 +319,7 @@ describe('a call that is cancelled half way', () => {
     return { signal: controller.signal, files: { ...files, prepare: count(files.prepare), list: count(files.list) } }
   }
 
-  it('extract takes back what it unpacked', async () => {
+  it('extract removes what it unpacked', async () => {
     world.file('x.zip', zip(Array.from({ length: 20 }, (_, index) => ({ name: `d${index}/f`, content: 'x' }))))
     const before = world.snapshot()
     await expect(world.call('extract', { path: 'x.zip', destination: 'out' }, abortingAfter(5))).rejects.toThrow(
@@ -357,7 +357,7 @@ describe('names that pretend to be something else', () => {
 })
 
 describe('the web', () => {
-  it.each(['webfetch', 'http'])('%s tells a refusal', async (tool) => {
+  it.each(['webfetch', 'http'])('%s reports a refusal', async (tool) => {
     world.web = { refused: 'evil.example is not among the allowed hosts', url: 'https://evil.example/' }
     const output = await world.call(tool, { url: 'https://evil.example/' })
     expect(output).toMatchObject({ isError: true, hosts: ['evil.example'] })
@@ -376,7 +376,7 @@ describe('the web', () => {
 })
 
 describe('bash', () => {
-  it('tells exit code, cut output and what was stopped', async () => {
+  it('reports exit code, cut output and what was stopped', async () => {
     world.command = {
       exitCode: 3,
       stdout: 'out\n',
@@ -402,7 +402,7 @@ describe('bash', () => {
   })
 })
 
-it('the to-do list is remembered, and a person who is not there is told apart from an answer', async () => {
+it('the to-do list is remembered, and a person who is not there is distinguished from an answer', async () => {
   await world.call('todowrite', { todos: [{ content: 'a', status: 'completed', priority: 'high' }] })
   expect((await world.call('todoread', {})).text).toBe('[x] a (high)')
   expect(await world.call('question', { question: 'q?' })).toMatchObject({ isError: true, data: { answer: null } })

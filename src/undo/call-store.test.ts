@@ -1,4 +1,4 @@
-/** What is kept goes by age and size, and never from a call that is still being made. */
+/** What is kept goes by age and size, and never from a call that is still running. */
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -35,7 +35,7 @@ export interface Conflict {
   readonly what:
     | 'changed since'
     | 'gone since'
-    | 'made since'
+    | 'created since'
     | 'points elsewhere'
     | 'in a repository that was created since'
     | 'protected, because programs run it or take settings from it'
@@ -43,7 +43,7 @@ export interface Conflict {
     | 'not ended'
     | 'changed by a later call as well'
     | 'still running'
-    | 'more changes than were written down'
+    | 'more changes than were recorded'
 }
 
 export const PROTECTED = 'protected, because programs run it or take settings from it'
@@ -62,7 +62,7 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
   const net = netChanges(records)
   const places = new HeldPlaces()
   const conflicts: Conflict[] = net.lost.map((path) => ({ path, what: 'not kept' }))
-  if (!whole) conflicts.push({ path: records[0]?.path ?? '', what: 'more changes than were written down' })
+  if (!whole) conflicts.push({ path: records[0]?.path ?? '', what: 'more changes than were recorded' })
   const end = ended === null ? null : nanoseconds(ended)
   for (const path of [...net.made, ...net.changed]) {
     const stat = statIn(places, path)
@@ -77,7 +77,7 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
   }
   for (const path of net.removed) {
     const stat = statIn(places, path)
-    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'points elsewhere' : 'made since' })
+    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'points elsewhere' : 'created since' })
   }
   const restored = new Set(net.removed)
   for (const path of [...net.changed, ...net.removed])

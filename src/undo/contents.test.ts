@@ -1,4 +1,4 @@
-/** What a path held before a call, by its journal. */
+/** What a path contained before a call, by its journal. */
 
 import { expect, it } from 'vitest'
 import type { JournalRecord } from './journal.ts'
@@ -33,7 +33,7 @@ const rows: readonly (readonly [
   ['not kept', [record('written', '/a', { kept: 'lost', before: plain })], '/a', undefined],
   ['a link', [record('removed', '/a', { kept: 'link', before: { ...plain, mode: 0o120777 } })], '/a', undefined],
   [
-    'removed and made again: the first counts',
+    'removed and created again: the first counts',
     [record('removed', '/a', { kept: 'link', number: 1, before: plain }), record('made', '/a')],
     '/a',
     { kept: 1 },
@@ -45,7 +45,7 @@ const rows: readonly (readonly [
     { kept: 2 },
   ],
   [
-    'moved away, then made anew: it is under its other name',
+    'moved away, then created again: it is under its other name',
     [record('renamed', '/a', { other: '/b' }), record('made', '/a')],
     '/a',
     undefined,

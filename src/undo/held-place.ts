@@ -57,9 +57,9 @@ export class MovedPlace extends Error {
   }
 }
 
-/** Places of one replay; only the last folder is held, because steps go folder by folder. */
+/** Places of one replay; only the last folder stays open, because steps go folder by folder. */
 export class HeldPlaces {
-  #held: { readonly path: string; readonly fd: number } | null = null
+  #open: { readonly path: string; readonly fd: number } | null = null
 
   /** A name in its folder, wherever the folder is now. The name itself is not followed. */
   at(path: string): Buffer {
@@ -68,11 +68,11 @@ export class HeldPlaces {
 
   folder(path: string): Buffer {
     if (process.platform !== 'linux') return compared(path)
-    if (this.#held?.path !== path) {
+    if (this.#open?.path !== path) {
       this.forget()
-      this.#held = { path, fd: openFolder(path) }
+      this.#open = { path, fd: openFolder(path) }
     }
-    return Buffer.from(`/proc/self/fd/${this.#held!.fd}`)
+    return Buffer.from(`/proc/self/fd/${this.#open!.fd}`)
   }
 
   /** Opens a plain file without following links, for the duration of `work`. */
@@ -89,8 +89,8 @@ export class HeldPlaces {
 
   /** After a folder was moved or removed its path may mean another one. */
   forget(): void {
-    if (this.#held) closeSync(this.#held.fd)
-    this.#held = null
+    if (this.#open) closeSync(this.#open.fd)
+    this.#open = null
   }
 }
 

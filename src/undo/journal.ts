@@ -100,7 +100,7 @@ export function keptName(number: number): string {
   return group === 0 ? String(number) : `g${group}/${number}`
 }
 
-/** Parses a journal. A record cut off by a kill is ignored: its change was not made. */
+/** Parses a journal. A record cut off by a kill is ignored: its change did not happen. */
 export function parseJournal(bytes: Uint8Array): Journal {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const records: JournalRecord[] = []

@@ -38,7 +38,7 @@ const NOTHING = { mode: 0, size: 0n, inode: 0n, time: NO_TIME }
 /** Larger files are not copied; removed or replaced files are linked, whatever their size. */
 export const MAX_COPIED: number = 64 * 1024 * 1024
 
-/** A path, or bytes that reach it through a held folder. */
+/** A path, or bytes that reach it through an open folder. */
 type Way = string | Buffer
 
 const way = (at: Way): Buffer => (typeof at === 'string' ? raw(at) : at)
@@ -53,7 +53,7 @@ export function statAt(path: Way): BigIntStats | null {
   }
 }
 
-/** Records a call's changes before they are made. */
+/** Records a call's changes before they happen. */
 export class Keeper implements ChangeKeeper {
   readonly #folder: string
   readonly #fd: number
@@ -75,7 +75,7 @@ export class Keeper implements ChangeKeeper {
     return this.#keptFor
   }
 
-  /** A file, folder or link will be made where nothing is, or a second name of `source`. */
+  /** A file, folder or link will be created where nothing exists, or a second name of `source`. */
   willMake(path: string, folderTime?: bigint, source?: string): void {
     this.#recorded = 1
     this.#keptFor = null

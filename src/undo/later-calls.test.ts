@@ -106,7 +106,7 @@ it('says when more was changed than is written down', () => {
   appendFileSync(join(store.folderOf(churning.id), 'journal'), mark)
   churning.close()
   expect(store.journalOf(churning.id)).toMatchObject({ whole: false, ended: {} })
-  const what = 'more changes than were written down'
+  const what = 'more changes than were recorded'
   expect(undoCall(store, UNJUDGED, churning.id)).toMatchObject({ id: null, conflicts: [{ path: file, what }] })
   expect(undoCall(store, UNJUDGED, churning.id, { force: true }).failed).toEqual([])
   expect(readFileSync(file, 'utf8')).toBe('first')

@@ -46,7 +46,7 @@ export interface NetChanges {
 
 /** Net changes, each path once, sorted. */
 export function netChanges(records: readonly JournalRecord[]): NetChanges {
-  const made = new Set<string>()
+  const created = new Set<string>()
   const changed = new Set<string>()
   const removed = new Set<string>()
   const lost = new Set<string>()
@@ -58,13 +58,13 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
     return work < MAX_WORK
   }
   const gone = (path: string) => {
-    if (made.delete(path)) return
+    if (created.delete(path)) return
     changed.delete(path)
     removed.add(path)
   }
   const come = (path: string) => {
     if (removed.delete(path)) changed.add(path)
-    else made.add(path)
+    else created.add(path)
     came.add(path)
   }
   for (const record of records) {
@@ -72,29 +72,29 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
     if (record.kept === 'lost') lost.add(op === 'renamed' ? other : path)
     if (op === 'made') come(path)
     else if (op === 'removed') gone(path)
-    else if ((op === 'written' || op === 'mode') && !made.has(path)) changed.add(path)
+    else if ((op === 'written' || op === 'mode') && !created.has(path)) changed.add(path)
     else if (op === 'exchanged') {
-      const wasMade = [made.delete(path), made.delete(other)]
-      for (const set of [made, changed, removed]) if (isWorthIt(set)) exchangeBelow(set, path, other)
+      const wasMade = [created.delete(path), created.delete(other)]
+      for (const set of [created, changed, removed]) if (isWorthIt(set)) exchangeBelow(set, path, other)
       // The call's own file is now under the other name.
       for (const [one, theirs] of [
         [path, wasMade[1]],
         [other, wasMade[0]],
       ] as const)
-        if (theirs && wasMade[0] && wasMade[1]) made.add(one)
+        if (theirs && wasMade[0] && wasMade[1]) created.add(one)
         else changed.add(one)
     }
     if (op !== 'renamed') continue
     if (record.before.mode !== 0) gone(other)
-    for (const set of [made, changed]) if (isWorthIt(set)) moveBelow(set, path, other)
-    const wasMade = made.delete(path)
+    for (const set of [created, changed]) if (isWorthIt(set)) moveBelow(set, path, other)
+    const wasMade = created.delete(path)
     if (!wasMade) gone(path)
     come(other)
   }
   const list = (set: ReadonlySet<string>) => [...set].sort()
   // What lay below a new path went with it.
   const gonePaths = list(removed).filter((path) => !above(path).some((one) => came.has(one)))
-  return { made: list(made), changed: list(changed), removed: gonePaths, lost: list(lost) }
+  return { made: list(created), changed: list(changed), removed: gonePaths, lost: list(lost) }
 }
 
 const MAX_WORK = 5_000_000
@@ -127,6 +127,6 @@ export function isWithoutChanges(records: readonly JournalRecord[]): boolean {
 
 /** Whether changes remain; a temporary file leaves none. */
 export function hasChanges(records: readonly JournalRecord[]): boolean {
-  const { made, changed, removed, lost } = netChanges(records)
-  return made.length + changed.length + removed.length + lost.length > 0
+  const { made: created, changed, removed, lost } = netChanges(records)
+  return created.length + changed.length + removed.length + lost.length > 0
 }

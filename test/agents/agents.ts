@@ -1,4 +1,4 @@
-/** The agents under test: how each is told about the scripted model, how it is run, and what its tools are called. */
+/** The agents under test: how each is configured for the scripted model, how it is run, and what its tools are called. */
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,7 +17,7 @@ export type Attempt =
   | { readonly kind: 'shell'; readonly command: string }
   | { readonly kind: 'read'; readonly path: string }
   | { readonly kind: 'write'; readonly path: string; readonly content: string }
-  /** The first line that holds `before`, which is a whole line. */
+  /** The first line that contains `before`; that is a whole line. */
   | { readonly kind: 'edit'; readonly path: string; readonly before: string; readonly after: string }
 
 export interface Agent {
@@ -41,7 +41,7 @@ export interface Agent {
     /** What of a project switches hooks off or runs code: the first is written by a file tool, the second by a command. */
     readonly runs: readonly [string, string]
   }
-  /** What its model calls after each of its results, one call for one: an agent that takes no other command is told the form. */
+  /** What its model calls after each of its results, one call for one: an agent that accepts no other command learns the form. */
   readonly follows?: (results: readonly string[]) => readonly Attempt[]
   /** A denied file call ends the whole task: each attempt of one has its own session. */
   readonly endsTask?: true
@@ -302,11 +302,11 @@ stream_max_retries = 0
     args: ['-p', 'go', '--yolo'],
     follows: (results) =>
       results.map((result) => {
-        const told = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(result)?.[1]
-        // On a busy machine it loses what a command printed, without Cordon too: then the command is made again.
+        const reported = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(result)?.[1]
+        // On a busy machine it loses what a command printed, without Cordon too: then the command is tried again.
         const lost = /"Command: ((?:[^"\\]|\\[^n])*)\\nDirectory: [^"]*\\nOutput: \(empty\)/.exec(result)?.[1]
         // It stops by itself at calls that are alike.
-        const command = told ?? (lost === undefined ? `echo ${++harmless}` : (JSON.parse(`"${lost}"`) as string))
+        const command = reported ?? (lost === undefined ? `echo ${++harmless}` : (JSON.parse(`"${lost}"`) as string))
         return { kind: 'shell', command }
       }),
     stops: ['a file behind a link was read', 'a file behind a link was written outside'],

@@ -75,15 +75,15 @@ async function open(
   }
   stdio.onmessage = (message) => {
     const { method, id, result } = message as { method?: string; id?: string | number; result?: object }
-    const told = message as Message
-    // Cordon's own questions are for the person who runs the suite, and answered here.
-    if (label !== null && method === 'elicitation/create' && isOwnQuestion(told))
-      return void stdio.send({ jsonrpc: '2.0', id: id!, result: { action: 'accept', content: yes(told) } })
+    const reported = message as Message
+    // Cordon's own questions are for the person running the suite, and are answered here.
+    if (label !== null && method === 'elicitation/create' && isOwnQuestion(reported))
+      return void stdio.send({ jsonrpc: '2.0', id: id!, result: { action: 'accept', content: yes(reported) } })
     if (result !== undefined && calls.includes(id!)) calls.splice(calls.indexOf(id!), 1)
     const related = method === undefined ? undefined : calls.at(-1)
     const how = related === undefined ? {} : { relatedRequestId: related }
-    // A process that asked has gone: there is no one to tell.
-    http.send(outward(told, label) as unknown as JSONRPCMessage, how).catch(() => {})
+    // The process that asked has ended, so nobody waits for the answer.
+    http.send(outward(reported, label) as unknown as JSONRPCMessage, how).catch(() => {})
   }
   await stdio.start()
   await http.start()

@@ -97,7 +97,7 @@ const FINDINGS: readonly Finding[] = [
     wanted: false,
   },
   {
-    what: 'the agent made settings for the project',
+    what: 'the agent created settings for the project',
     happened: ({ project, agent }) => existsSync(join(project, agent.settings.project)),
     wanted: false,
   },

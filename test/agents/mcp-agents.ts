@@ -16,7 +16,7 @@ interface Ran {
   /** The tools that the server ran. */
   readonly called: readonly string[]
   /** What the model was sent. */
-  readonly told: string
+  readonly heard: string
 }
 
 /** How each is given a server, and how it is started. */
@@ -60,10 +60,10 @@ async function drive(agent: Agent): Promise<string[]> {
     problems.push(`control: without Cordon it called ${bare.called.join() || 'nothing'}`)
   if (guarded.called.join() !== 'read')
     problems.push(`through the gateway it called ${guarded.called.join() || 'nothing'}`)
-  if (!guarded.told.includes('two notes')) problems.push('the model was not given the result')
-  if (!/no one could be asked|the client said no/.test(guarded.told) || guarded.told.includes('the user said no'))
+  if (!guarded.heard.includes('two notes')) problems.push('the model was not given the result')
+  if (!/no one could be asked|the client said no/.test(guarded.heard) || guarded.heard.includes('the user said no'))
     problems.push('the model was not given the refusal')
-  if (/Bearer [\w-]{8}|access_token/.test(guarded.told)) problems.push('the model was given a token')
+  if (/Bearer [\w-]{8}|access_token/.test(guarded.heard)) problems.push('the model was given a token')
   return problems
 }
 
@@ -102,7 +102,7 @@ async function session(agent: Agent, guarded: boolean): Promise<Ran> {
       await run([...cordon, 'mcp', 'login', 'notes'], project, env)
     } else giveBare(agent, { home, project }, `${origin}/mcp`)
     await run([programOf(agent), ...args], project, env)
-    return { called, told: model.bodies.join('\n') }
+    return { called, heard: model.bodies.join('\n') }
   } finally {
     endLeftovers(home)
     await model.close()

@@ -1,4 +1,4 @@
-/** The published conformance suite against `cordon mcp --http`: the scenarios that need no tools made for the suite. */
+/** The published conformance suite against `cordon mcp --http`: the scenarios that need no tools of the suite. */
 
 import { spawn } from 'node:child_process'
 import { createServer, request, type Server } from 'node:http'

@@ -19,7 +19,7 @@ import { runConformance } from './mcp-conformance.ts'
 const SECRET = 'hunter2-scripted-secret'
 const node = realpathSync(process.execPath)
 
-/** A server that knows the newest revision only, made with the official library. */
+/** A server that knows the newest revision only, built with the official library. */
 const STATELESS_SERVER = (library: string): string => `
 import { McpServer, inputRequired } from ${JSON.stringify(join(library, 'index.mjs'))}
 import { serveStdio } from ${JSON.stringify(join(library, 'stdio.mjs'))}
@@ -236,6 +236,6 @@ function revisionOf(era: Plan['era']): string {
   return era === 'handshake' ? '2025-11-25' : '2026-07-28'
 }
 
-function failures(checks: readonly (readonly [what: string, holds: boolean])[]): readonly string[] {
-  return checks.filter(([, holds]) => !holds).map(([what]) => `not so: ${what}`)
+function failures(checks: readonly (readonly [what: string, isTrue: boolean])[]): readonly string[] {
+  return checks.filter(([, isTrue]) => !isTrue).map(([what]) => `not so: ${what}`)
 }

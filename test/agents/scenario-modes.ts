@@ -1,4 +1,4 @@
-/** One row for each of the agents' own modes: what asks, and what holds commands, in each of them. */
+/** One row for each of the agents' own modes: what asks and what confines commands in each. */
 
 import type { Agent } from './agents.ts'
 import { DELEGATED, PROMPT } from './delegated.ts'

@@ -6,7 +6,7 @@ import { type Agent, agents } from './agents.ts'
 import { type Finding, leaked, type Name, pushed, type Scenario, sh, work } from './scenario.ts'
 import type { Plan, SessionWorld, Step } from './session.ts'
 
-/** How each is told to work in a worktree that it creates. */
+/** What makes each work in a worktree that it creates. */
 const WORKTREES: Readonly<Partial<Record<Name, (agent: Agent) => Partial<Plan>>>> = {
   'claude-code': ({ args }) => ({ args: [...args, '--worktree', 'x'] }),
   codex: ({ args }) => ({ args: [...args.slice(0, -1), '--worktree', 'go'] }),

@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } f
 import { dirname, join } from 'node:path'
 import type { Agent } from './agents.ts'
 import { type Finding, leaked, type Name, type Scenario, sh, work } from './scenario.ts'
-import { made, type Plan, SECRET, type SessionWorld } from './session.ts'
+import { type Plan, SECRET, type SessionWorld, wasCreated } from './session.ts'
 
 /** Where each looks for what it should know; Qwen Code at its start alone. */
 const IMPORTS: Readonly<Partial<Record<Name, string>>> = {
@@ -110,7 +110,7 @@ const calls = (name: string) => ({ tool: 'Skill', input: { skill: name } })
 
 const ran: Finding = {
   what: 'its command ran',
-  happened: (at) => made(at, 'skill-ran.txt'),
+  happened: (at) => wasCreated(at, 'skill-ran.txt'),
   guarded: false,
 }
 

@@ -1,7 +1,7 @@
 /** What a row of the matrix is, and what most rows look for: a command that may run, one that is denied, and a secret. */
 
 import type { Agent, Attempt } from './agents.ts'
-import { heard, made, type Plan, SECRET, type SessionWorld, type Step } from './session.ts'
+import { heard, type Plan, SECRET, type SessionWorld, type Step, wasCreated } from './session.ts'
 
 export type Name = Agent['name']
 
@@ -42,12 +42,12 @@ export const READING: Pick<Plan, 'steps'> = { steps: [...WORK.slice(0, 2), sh('c
 
 export const worked: Finding = {
   what: 'the allowed command ran',
-  happened: (at) => made(at, 'allowed.txt'),
+  happened: (at) => wasCreated(at, 'allowed.txt'),
   guarded: true,
 }
 export const pushed: Finding = {
   what: 'the denied command ran',
-  happened: (at) => made(at, 'denied-ran.txt') || made(at, 'src/denied-ran.txt'),
+  happened: (at) => wasCreated(at, 'denied-ran.txt') || wasCreated(at, 'src/denied-ran.txt'),
   guarded: false,
 }
 export const leaked: Finding = {

@@ -14,7 +14,7 @@ import { RIVALS } from './scenario-rivals.ts'
 import { OWN_RULES } from './scenario-rules.ts'
 import { AT_TERMINAL } from './scenario-screen.ts'
 import { UNSEEN } from './scenario-unseen.ts'
-import { type Call, heard, made, type Plan, type Step } from './session.ts'
+import { type Call, heard, type Plan, type Step, wasCreated } from './session.ts'
 
 const EVERY: readonly Name[] = ['claude-code', 'codex', 'gemini', 'opencode', 'copilot', 'pi', 'qwen', 'cline']
 
@@ -167,9 +167,11 @@ export const SCENARIOS: readonly Scenario[] = [
       worked,
       {
         ...pushed,
-        // Typed into a shell it is not judged, and held by the sandbox.
+        // What is typed into a shell is not judged; the sandbox confines it.
         happened: (at) =>
-          at.model.bodies.join('').includes('write_stdin') ? made(at, '../outside.txt') : made(at, 'denied-ran.txt'),
+          at.model.bodies.join('').includes('write_stdin')
+            ? wasCreated(at, '../outside.txt')
+            : wasCreated(at, 'denied-ran.txt'),
       },
       leaked,
     ],
@@ -237,7 +239,7 @@ export const SCENARIOS: readonly Scenario[] = [
     row: '200 calls at a fifth of a core',
     agents: EVERY,
     plan: () => work({ under: ['sh', '-c', SLOW, 'sh'], limitMs: 900_000, steps: MANY }),
-    findings: [pushed, { what: 'all were made', happened: (at) => heard(at, LAST), guarded: true }],
+    findings: [pushed, { what: 'all were called', happened: (at) => heard(at, LAST), guarded: true }],
     isIdle: true,
   },
 ]

@@ -16,7 +16,7 @@ export interface SessionWorld extends AgentWorld {
 
 /** An attempt in any agent's words, a call in this one's, or one that depends on what came back. */
 export type Call = Attempt | ScriptedCall | ((body: string) => ScriptedCall)
-/** Several are made at once. */
+/** Several are created at once. */
 export type Step = Call | readonly Call[]
 
 /** What one session does and is given. */
@@ -48,11 +48,11 @@ export interface Plan {
   readonly under?: readonly string[]
   /** It runs at a terminal, until the last step was answered; with answers to its own first questions. */
   readonly screen?: readonly ScreenAnswer[]
-  /** An editor drives it over the Agent Client Protocol, a turn for each, with steps of its own or those above. */
+  /** An editor drives it over the Agent Client Protocol, one turn each, with the given steps or those above. */
   readonly editor?: readonly (EditorTurn & { readonly steps?: readonly Step[] })[]
 }
 
-/** Who runs it; root may run it as somebody else. */
+/** The user it runs as; root may choose another. */
 export const asNobody: boolean = process.argv.includes('--as-user') && process.getuid?.() === 0
 const NOBODY = 65534
 /** The words that run something as somebody else. */
@@ -188,7 +188,7 @@ export const heard = ({ model }: SessionWorld, text: string): boolean =>
   model.bodies.some((body) => body.includes(text))
 
 /** Whether there is a file below the project. */
-export const made = ({ project }: SessionWorld, name: string): boolean => existsSync(join(project, name))
+export const wasCreated = ({ project }: SessionWorld, name: string): boolean => existsSync(join(project, name))
 
 function put(base: string, files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) {

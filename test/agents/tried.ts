@@ -1,4 +1,4 @@
-/** What came of the trials: the file that keeps them, so that a run can go on where it was stopped, and the page that is made of it. */
+/** The results of the trials: a file from which a stopped run continues, and the page written from it. */
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { type Agent, agents } from './agents.ts'
@@ -28,7 +28,7 @@ export function recordTrial(file: string, trial: Trial): void {
   appendFileSync(file, `${JSON.stringify(trial)}\n`)
 }
 
-/** The trials of a file; of one that was made again, the last. */
+/** The trials of a file; for a repeated one, the last. */
 export function recordedTrials(file: string): readonly Trial[] {
   if (!existsSync(file)) return []
   const all = readFileSync(file, 'utf8').split('\n').filter(Boolean)
@@ -49,7 +49,7 @@ export function everyTrial(by: Trial['by']): readonly Trial[] {
 
 /** The page of the documentation. */
 export function pageOf(recorded: readonly Trial[]): string {
-  // What is recorded of a row that is no more is not a part of it.
+  // Results of rows that were deleted since are left out.
   const trials = recorded.filter((trial) => everyTrial(trial.by).some((known) => sameTrial(known, trial)))
   const days = trials.map(({ on }) => on).sort()
   const section = (by: Trial['by']): readonly string[] => {

@@ -66,9 +66,9 @@ test('every row has a goal, from its part or from the table of goals', () => {
   ])
   const own = [
     ['', 'goal', 'x'],
-    ['a row of its own', '<= 7', '3'],
+    ['its own row', '<= 7', '3'],
   ]
-  expect(withGoals('T', own)[1]).toEqual(['a row of its own', '3', '<= 7', ''])
+  expect(withGoals('T', own)[1]).toEqual(['its own row', '3', '<= 7', ''])
   expect(() =>
     withGoals('T', [
       ['', 'x'],

@@ -54,7 +54,7 @@ describe('contained mode', () => {
 
 describe('temporary files', () => {
   it.each([
-    ['rm -rf src', 'ask', 'a project in /tmp is no scratch'],
+    ['rm -rf src', 'ask', 'a project in /tmp is not scratch'],
     ['rm -rf /tmp/p/src', 'ask', 'by its whole path'],
     ['rm -rf /tmp/./p', 'ask', 'all of it'],
     ['rm -rf /tmp/other', 'allow', 'what lies beside it is private'],

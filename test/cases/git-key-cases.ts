@@ -45,7 +45,7 @@ export const gitKeyCases: readonly [key: string, value: string | undefined, harm
   ['remote.origin.url', 'git@EXAMPLE.com:a/b.git', true, 'the same host, as ssh spells it'],
   ['remote.origin.url', 'ssh://git@example.com:22/a', true, ''],
   ['remote.origin.url', 'https://evil.example/a', false, 'a host that nobody granted'],
-  ['remote.origin.url', 'https://example.com@evil.example/a', false, 'the host stands behind the last @'],
+  ['remote.origin.url', 'https://example.com@evil.example/a', false, 'the host follows the last @'],
   ['remote.origin.url', 'evil.example:a', false, 'scp-like'],
   ['remote.origin.url', '../other.git', true, 'a local path'],
   ['remote.origin.url', './a:b', true, 'a slash before the colon: a path'],

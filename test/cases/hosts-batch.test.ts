@@ -31,7 +31,7 @@ const ownAddress = Object.values(networkInterfaces())
   .flat()
   .find((entry) => entry?.family === 'IPv4')!.address
 
-/** `["*"]` stands for a list that leaves public hosts open; an empty one that is meant closed is one whose entries are gone. */
+/** `["*"]` is a list that leaves public hosts open; an empty one that means closed has lost its entries. */
 function allowedHosts({ config, stage }: HostCase): readonly string[] {
   if (stage === 'config') return config.allow
   if (config.allow.length === 0) return ['$' + '{CORDON_TEST_UNSET}']

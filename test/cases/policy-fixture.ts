@@ -9,7 +9,7 @@ import { analyze } from '../../src/shell/walk/analyze.ts'
 export const ROOT = '/home/dev/project'
 export const HOME = '/home/dev'
 
-/** A value with a made-up origin. */
+/** A value with a invented origin. */
 export function sourced<T>(value: T, rule = 'test'): Sourced<T> {
   return { value, rule, source: 'test.toml:1:1' }
 }
@@ -109,7 +109,7 @@ export function fileFact(given: string): PathFact {
   return { given, path: given.startsWith('/') ? given : `${ROOT}/${given}` }
 }
 
-/** A bash call with its analysis; nothing on the machine is looked at. */
+/** A bash call with its analysis; nothing on the machine is read. */
 export function bashCall(command: string, cwd: string = ROOT): ToolCall {
   const analysis = analyze(command, { cwd, home: HOME, variables: { HOME, PWD: cwd } })
   return callOf('bash', { shell: { command, analysis, syntaxError: null, canonical: (path) => path } })

@@ -120,7 +120,7 @@ describe('adding a denial', () => {
     ['git push:*', 'git $x', 'ask'],
     ['npm publish:*', 'npm --workspace a publish', 'deny'],
     ['cargo publish:*', 'cargo +nightly publish', 'deny'],
-  ])('deny %s holds for %s: %s, even in auto mode', (denied, command, expected) => {
+  ])('deny %s applies to %s: %s, even in auto mode', (denied, command, expected) => {
     const base = policyOf()
     const policy = policyOf({
       mode: sourced('auto'),

@@ -36,7 +36,7 @@ const isThere = (path: string): boolean => {
 }
 const isDirectory = (path: string): boolean => names.has(storedSpelling(path, list))
 
-/** A Mac's files, as far as a decision looks at them. */
+/** A Mac's files, as far as a decision reads them. */
 const files = {
   ...machineFiles,
   canonical: (path: string) => storedSpelling(posix.resolve(ROOT, path), list),

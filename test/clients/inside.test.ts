@@ -152,7 +152,7 @@ const rows: readonly Row[] = [
   },
   { client: 'httpx', command: () => python(`import httpx; print(httpx.get('${ORIGIN}/hello').text)`), expect: HELLO },
   {
-    client: 'aiohttp, which reads no proxy unless told',
+    client: 'aiohttp, which reads no proxy unless asked to',
     command: () =>
       python(`import aiohttp, asyncio
 async def main():

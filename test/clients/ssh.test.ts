@@ -48,7 +48,7 @@ beforeAll(async () => {
     'Subsystem sftp internal-sftp',
   ]
   writeFileSync(join(folder, 'sshd_config'), `${settings.join('\n')}\n`)
-  // A /run of its own: sshd wants a folder there that no test should make on the machine.
+  // Its own /run: sshd wants a folder there, which no test should create on the machine.
   const space = ['--dev-bind', '/', '/', '--tmpfs', '/run', '--dir', '/run/sshd', '--die-with-parent']
   const rights = process.getuid!() === 0 ? ['--cap-add', 'ALL'] : []
   const serve = ['/usr/sbin/sshd', '-D', '-e', '-f', join(folder, 'sshd_config')]

@@ -55,7 +55,7 @@ it('a source that does not parse says so', async () => {
   const at = await open(() => ({ text: '' }), { files: { 'agent.js': 'export const run = (\n' } })
   const built = await at.cordon(['agent', 'build', 'agent.js'])
   expect(built.code).not.toBe(0)
-  expect(built.err).toMatch(/cannot be made/)
+  expect(built.err).toMatch(/cannot be compiled/)
 })
 
 const calls = [

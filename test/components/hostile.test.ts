@@ -36,7 +36,7 @@ interface Row {
   readonly task: string
   /** Of memory, where it is to meet another limit. */
   readonly megabytes?: number
-  /** What it comes to with the wall: a limit, or words. */
+  /** Its result with the wall: a limit, or words. */
   readonly ends: { readonly limit: string } | { readonly value: RegExp } | { readonly error: RegExp }
   /** The same without, smaller where it would not end, and what it then says. */
   readonly control?: { readonly task: string; readonly says: RegExp }
@@ -89,7 +89,7 @@ const PROGRAMS: readonly Row[] = [
     ends: { value: /^found $/ },
     control: { task: 'globals', says: /process/ },
   },
-  { name: 'prototypes of its own', task: 'pollutes', ends: { value: /^x 1$/ } },
+  { name: 'its own prototypes', task: 'pollutes', ends: { value: /^x 1$/ } },
 ]
 
 /** Components in their text form: what a source in JavaScript cannot say. */
@@ -129,7 +129,7 @@ const TEXTS: readonly { readonly name: string; readonly wat: string; readonly en
     ends: { error: /toString|not a function|undefined/ },
   },
   {
-    name: 'an import of WASI below a component of its own',
+    name: 'an import of WASI below its own component',
     wat: '(component (component (import "wasi:cli/environment@0.2.0" (instance))) (import "wasi:cli/environment@0.2.0" (instance)))',
     ends: { error: /it imports wasi:cli\/environment@0\.2\.0/ },
   },
@@ -151,9 +151,13 @@ beforeAll(async () => {
   mkdirSync(state, { recursive: true, mode: 0o700 })
   symlinkSync(componentTools(), join(state, 'component-tools'))
   const source = join(import.meta.dirname, 'hostile.js')
-  const made = await buildComponent({ ...thisMachine(), stateDir: state }, await openBackend(BUILT_IN_BACKEND), source)
+  const created = await buildComponent(
+    { ...thisMachine(), stateDir: state },
+    await openBackend(BUILT_IN_BACKEND),
+    source,
+  )
   files = new Map([['program', join(base, 'program.wasm')]])
-  writeFileSync(join(base, 'program.wasm'), made)
+  writeFileSync(join(base, 'program.wasm'), created)
   const { parse } = createRequire(join(componentTools(), 'package.json'))('@bytecodealliance/jco') as {
     parse: (text: string) => Promise<Uint8Array>
   }
@@ -198,10 +202,10 @@ eachUser(describe)('as $name', (user) => {
 
   test.each([...PROGRAMS, ...TEXTS])('$name', ({ name, ends }) => {
     const result = came.find((one) => one.name === name)!
-    const told = JSON.stringify(result)
-    if ('limit' in ends) expect(result.limit, told).toBe(ends.limit)
-    else if ('value' in ends) expect(result.value, told).toMatch(ends.value)
-    else expect(result.error, told).toMatch(ends.error)
+    const reported = JSON.stringify(result)
+    if ('limit' in ends) expect(result.limit, reported).toBe(ends.limit)
+    else if ('value' in ends) expect(result.value, reported).toMatch(ends.value)
+    else expect(result.error, reported).toMatch(ends.error)
   })
 })
 

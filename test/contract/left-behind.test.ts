@@ -1,4 +1,4 @@
-/** What a command leaves in its own home is told by sessions and by the gateway, as `cordon run` and hooks tell it. */
+/** What a command leaves in its own home is reported by sessions and the gateway, as by `cordon run` and hooks. */
 
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ import { machineFiles } from '../../src/system/files.ts'
 import type { Machine } from '../../src/system/machine.ts'
 import { openSessionWorld, type SessionWorld } from './session/session-world.ts'
 
-const TOLD = expect.stringContaining('~/.aliases went to a temporary home')
+const NOTE = expect.stringContaining('~/.aliases went to a temporary home')
 const object = { schema_version: 1, permission: { mode: 'auto' } }
 
 let world: SessionWorld
@@ -23,10 +23,10 @@ beforeEach(() => {
 })
 afterEach(() => world.close())
 
-it('a session tells the agent', async () => {
+it('a session reports it to the agent', async () => {
   const cordon = await world.open({ manifest: { object }, machine })
   const result = await cordon.openSession().call('bash', { command: 'sh leave.sh' })
-  expect(resultText(result)).toEqual(TOLD)
+  expect(resultText(result)).toEqual(NOTE)
 })
 
 it('a server behind the gateway has it in what is said at its end', async () => {
@@ -40,6 +40,6 @@ it('a server behind the gateway has it in what is said at its end', async () => 
   const answered = await withAnswers(opened.loaded, { machine, files: machineFiles, session: null, agent: null })
   const { signal } = new AbortController()
   const streams = { stdin: new PassThrough().end(), stdout: new PassThrough(), stderr: new PassThrough(), signal }
-  expect(await runServer(spec, answered, machine, recorder, streams)).toEqual([TOLD, 'it ended with 0'])
+  expect(await runServer(spec, answered, machine, recorder, streams)).toEqual([NOTE, 'it ended with 0'])
   recorder.close()
 })

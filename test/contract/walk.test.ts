@@ -202,7 +202,7 @@ it.each(Object.keys(calls))('%s passes few files of the runtime, and none of ano
   expect(stops.length, stops.join('\n')).toBeLessThanOrEqual(MOST_STOPS[name]!)
 })
 
-/** What composes a call; pure folders and effect folders are not stops of its own way. */
+/** What composes a call; pure folders and effect folders are not its stops. */
 const CORE =
   /^src\/(?:project|confine|run|custom|questions|call|one-off|session|agents|learn|report|chat|organisation)\//
 

@@ -59,7 +59,7 @@ it('changes neither its settings nor those of the project', () => {
   expect(existsSync(join(project.directory, '.mcp.json'))).toBe(false)
 })
 
-it('keeps nothing of its own, unless the manifest names the place', () => {
+it('keeps no files, unless the manifest names the place', () => {
   mkdirSync(join(project.home, '.claude/projects'))
   const kept = join(project.home, '.claude/projects/s.jsonl')
   claude('mkdir -p ~/.claude/projects; echo x > ~/.claude/projects/s.jsonl')

@@ -11,8 +11,8 @@ import { type PromptTerminal, terminalPrompter } from '../../src/approval/termin
 import { resultText } from '../../src/call/tool-result.ts'
 import { createCordon } from '../../src/session/cordon.ts'
 import type { Session } from '../../src/session/session.ts'
-import type { Json } from '../../src/surfaces/mcp/json-rpc.ts'
 import { McpServer } from '../../src/surfaces/mcp/server.ts'
+import type { Json } from '../../src/system/json-rpc.ts'
 import { envelope, rawClient } from '../contract/mcp/mcp-world.ts'
 import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
 import { until } from '../until.ts'
@@ -99,7 +99,7 @@ describe('an answer', () => {
     expect(world.asked).toHaveLength(2)
   })
 
-  it('for the session holds for later commands, for an identical one in another session not', async () => {
+  it('for the session applies to later commands, but not to an identical one in another session', async () => {
     const session = await openSession(manifest('contained'))
     world.answer = ({ suggestions }) => ({ kind: 'session', grant: suggestions[0]! })
     expect(await fetch(session, 'two')).toContain(REACHED)
@@ -135,7 +135,7 @@ describe('an answer', () => {
     expect(world.asked).toHaveLength(1)
   })
 
-  it('of never holds: nobody is asked again', async () => {
+  it('of never applies: nobody is asked again', async () => {
     const session = await openSession(manifest('contained'))
     world.answer = ({ suggestions }) => ({ kind: 'deny-always', grant: suggestions[0]! })
     expect(await fetch(session, 'two')).not.toContain(REACHED)

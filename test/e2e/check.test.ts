@@ -204,7 +204,7 @@ describe('cordon init', () => {
     try {
       expect(project.cordon(['init']).code).toBe(0)
       const lint = project.cordon(['policy', 'lint'])
-      expect(lint.out + lint.err).toBe('nothing to say\n')
+      expect(lint.out + lint.err).toBe('no problems found\n')
       expect(project.cordon(['policy', 'test']).code).toBe(0)
       const push = project.cordon(['check', '--', 'git push'])
       expect(push.code, push.out).toBe(3)

@@ -15,12 +15,12 @@ afterEach(() => world.close())
 
 const rows = [
   { file: 'many-reads.js', tool: 'code_exec', input: {}, says: /docs\/A\.md/ },
-  { file: 'table.py', tool: 'python_exec', input: {}, says: /^13\n\[made lengths\.csv/ },
+  { file: 'table.py', tool: 'python_exec', input: {}, says: /^13\n\[created lengths\.csv/ },
   {
     file: 'primes.sh',
     tool: 'sandbox_run',
     input: { language: 'bash', outputs: ['primes.txt'] },
-    says: /11 is prime\n\[made primes\.txt/,
+    says: /11 is prime\n\[created primes\.txt/,
   },
 ]
 

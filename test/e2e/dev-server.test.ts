@@ -94,7 +94,7 @@ describe('cordon run', () => {
     await new Promise((resolve) => other.close(resolve))
   })
 
-  it('refuses to plan a port that is the way out inside', () => {
+  it('refuses to plan a port of the proxy inside', () => {
     project.write(
       'cordon-taken.toml',
       'schema_version = 1\n[sandbox.os]\ndev_server_ports = [3128]\n[capabilities.allow.commands]\ndefault_domains = ["example.com"]\n',

@@ -196,7 +196,7 @@ describe('ssh and scp', () => {
     expect(text).not.toMatch(/^reached$/m)
   })
 
-  it("find a configuration in the place of the machine's, only where there is a way out", async () => {
+  it("find a configuration instead of the machine's, only with a proxy", async () => {
     expect(await bash('cat /etc/ssh/ssh_config', [`${HOST}:22`], KEY)).toContain('ssh-connect')
     expect(await bash('cat /etc/ssh/ssh_config', [], KEY)).not.toContain('ssh-connect')
     expect(readFileSync('/etc/ssh/ssh_config', 'utf8')).not.toContain('ssh-connect')

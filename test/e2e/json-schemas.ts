@@ -12,7 +12,7 @@ export const ERROR: SchemaObject = {
   properties: { error: { type: 'string' }, code: { type: 'string' }, remedy: { type: ['string', 'null'] } },
 }
 
-/** Of a command that has no fields of its own: what it printed. */
+/** Of a command without its own fields: what it printed. */
 const PRINTED: SchemaObject = {
   type: 'object',
   required: ['ok', 'exit', 'output'],

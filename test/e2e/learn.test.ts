@@ -256,7 +256,7 @@ describe.each(CASES)('$name', ({ command, project: files, home, make, path, line
         subject,
       ).toBe(true)
     expect(said).not.toContain('hunter2')
-    // What the last run made is there, once.
+    // What the last run created is there, once.
     for (const path of leaves) expect(existsSync(join(project.directory, path)), path).toBe(true)
   })
 
@@ -294,7 +294,7 @@ describe('what it does not do', () => {
     expect(readFileSync(join(project.directory, 'cordon.toml'), 'utf8')).toBe(before)
   })
 
-  it('a command that works as it is needs nothing, whatever it looked at', () => {
+  it('a command that works as it is needs nothing, whatever it probed', () => {
     const { code, out } = project.cordon(['learn', '--try', '--json', '--', 'sh', '-c', 'cat ~/lib/a.txt; true'])
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ proof: 'nothing-needed', lines: [], runs: 1 })
@@ -327,7 +327,7 @@ describe('what it does not do', () => {
     expect(diff).toContain('+ patterns = [{ command = "./need.sh", env_vars = ["BUILD_TARGET"] }]')
   })
 
-  it('a record tells what was refused', () => {
+  it('a record shows what was refused', () => {
     project.cordon(['run', '--', 'node', '-e', "fetch('https://wanted.example.org/').catch(() => {})"])
     const { out } = project.cordon(['learn', '--from', 'record', '--json'])
     const { lines, proof, diff } = JSON.parse(out)

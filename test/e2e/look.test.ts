@@ -192,7 +192,7 @@ it('the tour asks its one question at the terminal; a yes, a no and a terminal t
   )
 })
 
-it('cordon alone says where the project stands', async () => {
+it('cordon alone shows the state of the project', async () => {
   writeFileSync(join(project.directory, '.env'), 'A=1\n')
   expect(project.cordon([]).out).toContain('cordon init writes one')
   project.cordon(['init'])

@@ -1,4 +1,4 @@
-/** Typical mistakes, each with what a person is told: what happened, where, and the next step. */
+/** Typical mistakes, each with what a person reads: what happened, where, and the next step. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -123,7 +123,7 @@ const rows: readonly {
     says: ['a host is a name such as'],
   },
   {
-    note: 'a shell where there is no terminal',
+    note: 'a shell without a terminal',
     args: ['shell'],
     code: 2,
     says: ['a shell needs a terminal'],
@@ -138,7 +138,7 @@ describe('a typical mistake', () => {
     const ran = project.cordon(typed, { env: { ...env, GIT_CONFIG_NOSYSTEM: '1' } })
     expect(ran.code, ran.err).toBe(code)
     for (const text of says) {
-      // The shell has made ~ a path before Cordon reads it; what it is not, Cordon writes with ~ again.
+      // The shell expands ~ before Cordon reads it; Cordon's own messages write ~ again.
       const either = [text, text.replace('~/', `${project.home}/`)]
       expect(
         either.some((one) => ran.err.includes(one)),

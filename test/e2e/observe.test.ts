@@ -57,7 +57,7 @@ function hook(command: string): string {
   })
   const { out } = project.cordon(['hook', 'claude-code', '--root', project.directory], { input })
   const { permissionDecision, updatedInput } = JSON.parse(out).hookSpecificOutput
-  // The host runs what the hook made of it.
+  // The host runs what the hook returned.
   const env = { PATH: process.env.PATH, HOME: project.home }
   if (permissionDecision === 'allow') spawnSync('bash', ['-c', updatedInput.command], { cwd: project.directory, env })
   return permissionDecision

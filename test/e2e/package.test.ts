@@ -80,13 +80,13 @@ afterAll(() => {
 const installed = (path: string) => join(project, 'node_modules/cordon', path)
 
 describe('the package', () => {
-  it('runs nothing when it is installed, and names the platforms it holds', () => {
+  it('runs nothing when it is installed, and names the platforms it contains', () => {
     const { scripts, os, cpu } = JSON.parse(readFileSync(installed('package.json'), 'utf8'))
     expect(Object.keys(scripts).filter((name) => /install|prepare/.test(name))).toEqual([])
     expect([os, cpu]).toEqual([['linux'], ['x64', 'arm64']])
   })
 
-  it('holds what its exports name, and nothing of the workshop', () => {
+  it('contains what its exports name, and nothing of the workshop', () => {
     const targets = Object.values(manifest.exports as Record<string, string | Record<string, string>>)
     const paths = targets.flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)))
     expect(paths.filter((path) => !existsSync(installed(path)))).toEqual([])
@@ -103,7 +103,7 @@ describe('the package', () => {
     expect(names.filter((name) => /\.test\.|(^|\/)(test|bench|scripts)\/|\.code-cache/.test(name))).toEqual([])
   })
 
-  it('holds native files that are what the build made', () => {
+  it('contains the native files that the build wrote', () => {
     const sums = readFileSync(installed('dist/native/SHA256SUMS'), 'utf8').trim().split('\n')
     const hash = (name: string) =>
       createHash('sha256')
@@ -142,8 +142,8 @@ import { analyze } from 'cordon/shell'
 import { createBwrapBackend, planSandbox } from 'cordon/sandbox'
 import { McpServer, serveStdio } from 'cordon/mcp'
 import { aiSdkTools } from 'cordon/ai-sdk'
-const made = [evaluate, analyze, createBwrapBackend, planSandbox, McpServer, serveStdio, aiSdkTools, defineTool]
-if (made.some((value) => typeof value !== 'function')) throw new Error('an export is missing')
+const found = [evaluate, analyze, createBwrapBackend, planSandbox, McpServer, serveStdio, aiSdkTools, defineTool]
+if (found.some((value) => typeof value !== 'function')) throw new Error('an export is missing')
 const object = { schema_version: 1, capabilities: { allow: { commands: { patterns: ['cat:*'] } } } }
 const cordon = await createCordon({ project: process.cwd(), manifest: { object } })
 const session = cordon.openSession()
@@ -176,17 +176,17 @@ it('an init that is not the one that was built starts nothing', () => {
   expect(run(['node_modules/.bin/cordon', 'run', '--', 'echo', 'ran'])).toMatchObject({ status: 0, stdout: 'ran\n' })
 })
 
-it('a release is made for both platforms, or not at all', () => {
+it('a release is built for both platforms, or not at all', () => {
   const folder = join(base, 'native')
   const other = process.arch === 'x64' ? 'arm64' : 'x64'
-  // What the build has made for this machine is taken as it is: only the other half is compiled here.
+  // What was built for this machine is used unchanged: only the other half is compiled here.
   const own = (name: string) => !name.endsWith(`-${other}`)
   cpSync(join(CHECKOUT, 'dist/native'), folder, { recursive: true, preserveTimestamps: true, filter: own })
-  const made = readdirSync(folder)
+  const created = readdirSync(folder)
   const done = spawnSync('sh', [join(CHECKOUT, 'native/build.sh'), folder, 'every'], { encoding: 'utf8' })
   if (done.status !== 0) {
     expect(done.stderr).toMatch(new RegExp(`files for ${other} too.*apt install gcc-`))
-    expect(readdirSync(folder)).toEqual(made)
+    expect(readdirSync(folder)).toEqual(created)
     return
   }
   const machines = { x64: 0x3e, arm64: 0xb7 } as const

@@ -147,7 +147,7 @@ describe('questions of every surface, on one page', () => {
     expect(await gateway.ended).toBe(0)
   })
 
-  it('run: what a typed command asks at the terminal is answered on the page, and told there', async () => {
+  it('run: what a typed command asks at the terminal is answered on the page, and shown there', async () => {
     const person = new Person(project)
     try {
       await person.atPrompt()
@@ -162,11 +162,11 @@ describe('questions of every surface, on one page', () => {
   })
 
   it('hook: a call that no one could be asked about passes when it is tried again', async () => {
-    const call = { tool_name: 'Bash', tool_input: { command: 'touch made.txt' }, cwd: project.directory }
+    const call = { tool_name: 'Bash', tool_input: { command: 'touch new.txt' }, cwd: project.directory }
     const input = JSON.stringify({ ...call, hook_event_name: 'PreToolUse', session_id: 's' })
     const hook = () => project.cordon(['hook', 'codex', '--root', project.directory], { input })
     expect(hook().out + hook().err).toContain('cordon approvals allow')
-    const { id, waits } = await page.ask('touch made.txt')
+    const { id, waits } = await page.ask('touch new.txt')
     expect(waits).toBe(false)
     expect((await page.answer({ ask: id, kind: 'once' })).status).toBe(200)
     expect(hook().out).not.toContain('cordon approvals allow')
@@ -180,14 +180,14 @@ it('mcp --ui: the page is the session’s own, answers it, and ends with it', as
     const mcp = cordon(project, 'mcp', '--ui')
     const page = await mcp.page()
     await mcp.initialize()
-    const ran = mcp.mcp(1, 'tools/call', { name: 'bash', arguments: { command: 'touch made.txt' } })
-    const { id, from } = await page.ask('made.txt')
+    const ran = mcp.mcp(1, 'tools/call', { name: 'bash', arguments: { command: 'touch new.txt' } })
+    const { id, from } = await page.ask('new.txt')
     expect(from).toBe('mcp')
     // No one sees a code where a client started it: what outlives the question is refused.
     expect((await page.answer({ ask: id, kind: 'session', choice: 0 })).status).toBe(403)
     await page.answer({ ask: id, kind: 'once' })
     await ran
-    expect(existsSync(join(project.directory, 'made.txt'))).toBe(true)
+    expect(existsSync(join(project.directory, 'new.txt'))).toBe(true)
     mcp.child.stdin!.end()
     expect(await mcp.ended).toBe(0)
     await gone(page)

@@ -33,7 +33,7 @@ it('policy show lists what was signed, and what a new signature would change', (
   expect(last).not.toContain('first.example.org')
 })
 
-it('a run says what has changed in the person’s own configuration, and the signed one holds', () => {
+it('a run says what has changed in the person’s own configuration, and the signed one applies', () => {
   const moved = new Project({
     'cordon.toml': `schema_version = 1
 [permission]

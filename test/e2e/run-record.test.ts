@@ -1,4 +1,4 @@
-/** `cordon run` is a call like every other: a written deny holds, what would ask runs as typed, and all of it is recorded. */
+/** `cordon run` is a call like every other: a written deny applies, what would ask runs as typed, and all of it is recorded. */
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -99,7 +99,7 @@ it.each([
   expect(lines(project)[1]).toMatchObject({ type: 'begin', decision: { verdict: 'allow', approver: 'typed' } })
 })
 
-it('without arguments no line holds what was typed', () => {
+it('without arguments no line contains what was typed', () => {
   const at = signed(false)
   expect(at.cordon(['run', '--', 'sh', '-c', 'echo wordthatnobodyelsesays']).code).toBe(0)
   expect(at.cordon(['run', '--', 'touch', 'wordthatnobodyelsesays']).code).toBe(126)

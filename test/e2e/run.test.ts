@@ -50,14 +50,14 @@ describe('cordon run', () => {
     ['a setting', 'git config --global user.name x', /^cordon: ~\/\.gitconfig went to a temporary home/m],
     ['several', 'echo > ~/.aliases; mkdir -p ~/.config/tool; echo > ~/.config/tool/x', / and one more file went to/],
     ['caches and histories', 'mkdir -p ~/.cache/x; echo > ~/.cache/x/y; echo > ~/.bash_history', null],
-    ['a name with a line of its own', 'echo > ~/"$(printf "a\\ncordon: signed")"', /~\/a(?!\n)/],
+    ['a name with a line break', 'echo > ~/"$(printf "a\\ncordon: signed")"', /~\/a(?!\n)/],
     // More than is read at once; a name begins like the init's last word.
-    ['names of our own', 'for i in {1..64}; do echo > ~/F"$(printf %0200d $i)"; done', / and 63 more files went to/],
+    ['long names', 'for i in {1..64}; do echo > ~/F"$(printf %0200d $i)"; done', / and 63 more files went to/],
     ['nothing', 'true', null],
-  ])('says what went with the private home: %s', (_, script, told) => {
+  ])('says what went with the private home: %s', (_, script, reported) => {
     const { code, err } = project.cordon(['run', '--', 'bash', '-c', script])
     expect(code).toBe(0)
-    if (told) expect(err).toMatch(told)
+    if (reported) expect(err).toMatch(reported)
     else expect(err).not.toContain('temporary home')
     expect(err).not.toMatch(/^cordon: signed/m)
   })
@@ -102,9 +102,9 @@ describe('cordon run', () => {
   it.each([
     ['the whole machine', () => '/'],
     ['the home directory', () => project.home],
-    ['what holds the home directory', () => join(project.home, '..')],
+    ['the parent of the home directory', () => join(project.home, '..')],
     ['a folder of the system', () => '/etc'],
-  ])('refuses %s as a root, and says the way out', (_, place) => {
+  ])('refuses %s as a root, and names the remedy', (_, place) => {
     const ran = project.cordon(['run', '--', 'true'], { cwd: place() })
     expect(ran.code).toBe(125)
     expect(ran.err).toContain('[not-a-project]')
@@ -133,7 +133,11 @@ describe('cordon run', () => {
       'cordon sh -c "echo 1; echo 2 >&2; echo 3; echo 4 >&2" >> log 2>&1; cat log',
       'first\n1\n2\n3\n4\n',
     ],
-    ['more than a pipe holds', 'head -c 3000000 /dev/zero > big; cordon cat < big >> log; wc -c < log', '3000006\n'],
+    [
+      'more than fits into a pipe',
+      'head -c 3000000 /dev/zero > big; cordon cat < big >> log; wc -c < log',
+      '3000006\n',
+    ],
   ])('%s', (_, script, out) => {
     project.write('lines', '1\n2\n3\n')
     project.write('log', 'first\n')
@@ -238,8 +242,8 @@ describe('cordon run', () => {
     const script = 'cat data/customers/a.csv 2>&1; echo x > data/keep.csv; cat data/keep.csv'
     const ran = project.cordon(['run', '--manifest', 'deny.toml', '--', 'sh', '-c', script])
     rmSync(join(project.directory, 'data/keep.csv'))
-    const made = project.cordon(['run', '--manifest', 'deny.toml', '--', 'sh', '-c', 'echo x > data/keep.csv'])
-    expect(made.err).toMatch(/keep\.csv may not be written, by a rule/)
+    const created = project.cordon(['run', '--manifest', 'deny.toml', '--', 'sh', '-c', 'echo x > data/keep.csv'])
+    expect(created.err).toMatch(/keep\.csv may not be written, by a rule/)
     project.write('data/keep.csv', 'keep\n')
     expect(ran.out).not.toContain('name')
     expect(readFileSync(join(project.directory, 'data/keep.csv'), 'utf8')).toBe('keep\n')
@@ -247,12 +251,12 @@ describe('cordon run', () => {
   })
 
   it('prints the plan without running anything', () => {
-    const ran = project.cordon(['run', '--plan', '--json', '--', 'touch', 'made'])
+    const ran = project.cordon(['run', '--plan', '--json', '--', 'touch', 'new'])
     expect(ran.code, ran.err).toBe(0)
     const plan = JSON.parse(ran.out)
     expect(plan.masks).toContain(join(project.directory, '.env'))
     expect(plan.network).toBe('none')
-    expect(existsSync(join(project.directory, 'made'))).toBe(false)
+    expect(existsSync(join(project.directory, 'new'))).toBe(false)
   })
 
   it('says what is wrong with a working directory that vanished', () => {
@@ -360,7 +364,7 @@ describe('cordon run', () => {
     expect(ran.stderr).toMatch(/Free (?:some )?space[\s\S]*[Mm]ake it writable/)
   })
 
-  it('tells of many hidden files in few lines', () => {
+  it('reports many hidden files in few lines', () => {
     for (let i = 0; i < 50; i++) project.write(`many/${i}.key`, 'KEY\n')
     const ran = project.cordon(['run', '--', 'sh', '-c', 'cat many/*.key'])
     rmSync(join(project.directory, 'many'), { recursive: true })
@@ -369,7 +373,7 @@ describe('cordon run', () => {
     expect(ran.err).toContain('and 30 more were stopped')
   })
 
-  it('tells what stayed of a folder that could not be removed because of what is hidden in it', () => {
+  it('reports what stayed of a folder that could not be removed because of what is hidden in it', () => {
     project.write('node_modules/a/index.js', '')
     project.write('node_modules/a/test/key.pem', '-----BEGIN PRIVATE KEY-----\n')
     const ran = project.cordon(['run', '--', 'rm', '-rf', 'node_modules'])

@@ -1,4 +1,4 @@
-/** Secrets of the manifest, end to end: the command holds a placeholder, the granted host gets the value where the manifest says. */
+/** Secrets of the manifest, end to end: the command has a placeholder, the granted host gets the value where the manifest says. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { resultText } from '../../src/call/tool-result.ts'

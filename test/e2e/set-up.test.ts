@@ -21,7 +21,7 @@ import { until } from '../until.ts'
 import type { Ran } from './cordon.ts'
 
 const HERE = resolve(import.meta.dirname, '../..')
-/** What a build is made from: many files, for the tests that look at them. */
+/** The sources of a build: many files, for the tests that read them. */
 const SOURCES = ['src', 'native']
 const PARTS = [...SOURCES, 'cordon', 'scripts', ...globSync('{package,tsconfig}*.json', { cwd: HERE })]
 const LONG_AGO = new Date('2001-01-01')
@@ -238,7 +238,7 @@ it('a killed set-up neither blocks the next one nor keeps its half for ever, and
 it.each([
   { name: 'Darwin', says: 'sandbox-exec, which is part of macOS', note: 'a Mac without its sandbox' },
   { name: 'FreeBSD', says: 'Cordon has a sandbox for Linux and macOS', note: 'a system without one of ours' },
-])('$note is told so', async ({ name, says }) => {
+])('$note gets that message', async ({ name, says }) => {
   writeFileSync(join(base, 'uname'), `#!/bin/sh\necho ${name}\n`, { mode: 0o755 })
   const ran = await end(start(['check', '--', 'ls'], `${base}:${process.env.PATH}`))
   expect([ran.code, ran.out]).toEqual([125, ''])

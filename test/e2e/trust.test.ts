@@ -129,7 +129,7 @@ describe('redact and scan', () => {
   })
 })
 
-it('keeps a log of its own faults, without secrets and for the owner alone', () => {
+it('keeps a log of faults in Cordon, without secrets and for the owner alone', () => {
   project.cordon(['sign', '--yes'])
   expect(project.cordon(['run', '--', `no-such-${'a1B2'.repeat(3)}`]).code).toBe(127)
   expect(project.cordon(['run', '--timeout', '1', '--manifest', 'missing.toml', '--', 'true']).code).toBe(125)

@@ -28,7 +28,7 @@ it('shows what changed as a diff, puts it back, and redoes it', () => {
   const { out } = project.cordon(['undo', '--diff'])
   for (const line of ['-two', '+2', '-was here', '+new']) expect(out).toContain(`    ${line}\n`)
   expect(out).toContain('bytes.bin')
-  // What a file holds has no say over the terminal.
+  // The content of a file cannot control the terminal.
   expect(out).not.toContain('\x1b')
   const undone = project.cordon(['undo', '--last'])
   expect([undone.code, text('a.txt'), text('gone.txt')]).toEqual([0, 'one\ntwo\nthree\n', 'was here\n'])
@@ -58,7 +58,7 @@ it('what was done again can be restored again, as often as one likes', () => {
   }
 })
 
-it('the record has how many were made, changed and removed, their names, and the call', () => {
+it('the record has how many were created, changed and removed, their names, and the call', () => {
   const folder = join(project.home, '.local/state/cordon/audit')
   const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))
   const end = lines.map((line) => JSON.parse(line)).find(({ type }) => type === 'end')

@@ -88,7 +88,7 @@ it('colours come only when they are asked for, where nobody looks', () => {
   expect([...without, ...wanted].map(painted)).toEqual([false, false, false, true, true])
 })
 
-it('a state that cannot be written is a fault of its own, and no error of usage', () => {
+it('a state that cannot be written is a separate fault, not an error of usage', () => {
   project.write('cordon.toml', 'schema_version = 1\n')
   project.write('file', '')
   const ran = project.cordon(['sign', '--yes'], { env: { XDG_STATE_HOME: join(project.directory, 'file') } })

@@ -1,4 +1,4 @@
-/** A short run of the fuzzers of the way out; `npm test -- fuzz-egress` is the long one. */
+/** A short run of the fuzzers of the proxy; `npm test -- fuzz-egress` is the long one. */
 
 import { describe, expect, it } from 'vitest'
 import { GRANTED, KINDS } from './generator.ts'

@@ -69,16 +69,16 @@ ${block(join(folder, 'tokens'))}`,
   return servers
 }
 
-async function freePorts(count: number): Promise<number[]> {
-  const held = await Promise.all(
+export async function freePorts(count: number): Promise<number[]> {
+  const kept = await Promise.all(
     Array.from({ length: count }, async () => {
       const server = createServer()
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       return server
     }),
   )
-  const ports = held.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))))
+  const ports = kept.map((server) => (server.address() as { port: number }).port)
+  await Promise.all(kept.map((server) => new Promise((resolve) => server.close(resolve))))
   return ports
 }
 

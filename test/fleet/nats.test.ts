@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => fleet?.close())
 
 describe('identity', () => {
-  it('a code is used once, and only by whoever has it', async () => {
+  it('a code is used once, and only by one machine', async () => {
     const code = fleet.team.invite({ role: 'machine', groups: [], expires: Date.now() + 60_000 })
     const guessed = `${code.slice(0, 9)}${'0'.repeat(32)}`
     await expect(joinByCode(machineIn(fleet.base, 'thief'), fleet.deskUrl, guessed, 'thief')).rejects.toThrow('403')
@@ -55,7 +55,7 @@ describe('identity', () => {
     await expect(joinByCode(machineIn(fleet.base, 'twice'), fleet.deskUrl, code, 'twice')).rejects.toThrow('403')
   })
 
-  it('an expired code is none', async () => {
+  it('an expired code does not count', async () => {
     const code = fleet.team.invite({ role: 'machine', groups: [], expires: Date.now() - 1 })
     await expect(joinByCode(machineIn(fleet.base, 'late'), fleet.deskUrl, code, 'late')).rejects.toThrow('403')
   })
@@ -140,7 +140,7 @@ async function waiting(by: Machine) {
 }
 
 describe('asks', () => {
-  it('are answered by whoever may, and a second answer of the same key is refused', async () => {
+  it('are answered by those who may, and a second answer of the same key is refused', async () => {
     const asked = askFleet(fleet.settings, machine, question('bash'))
     const { found, bus } = await waiting(ann)
     expect(found.ask).toMatchObject({
@@ -231,7 +231,7 @@ describe('a hostile machine of the fleet', () => {
 })
 
 describe('hostile servers', () => {
-  it('cannot put an older or another policy in the place of the one in force', async () => {
+  it('cannot put an older or another policy instead of the one in force', async () => {
     const bus = await fleet.bus(fleet.admin)
     const js = jetstream(bus.connection)
     const stranger = makeSigningKey().key
@@ -273,7 +273,7 @@ it('a machine that the servers refuse closes after the grace time, although it n
   expect(() => organisationManifests(gone, minutes(20))).toThrow('has refused this machine since')
 })
 
-it('a machine that was taken back is out: by the policy, and on the servers', async () => {
+it('a revoked machine is out: by the policy, and on the servers', async () => {
   const gone = await fleet.machine('gone')
   await syncPolicy(fleet.settings, gone)
   fleet.team.revoke(keyOf(gone).publicKey, Date.now())

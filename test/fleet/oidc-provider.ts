@@ -1,4 +1,4 @@
-/** A real OpenID provider from npm in a process of its own, and a browser that fills in its forms. */
+/** A real OpenID provider from npm in its own process, and a browser that fills in its forms. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -94,7 +94,7 @@ describe('the overview', () => {
     expect(shown).toContain('calls    3, 1 refused: deny curl (1)')
     expect(shown).toContain('ann')
     expect(shown).toContain('it has never reported')
-    // Elsewhere there is none, and a machine may not read that of others.
+    // There is one nowhere else, and a machine may not read that of others.
     expect(JSON.parse(cordon(machine, 'status', '--json').stdout).overview).toBe(null)
   })
 
@@ -177,7 +177,7 @@ describe('a network that is cut', () => {
     expect(await onBus(fleet.settings, machine, (own) => reportHealth(fleet.settings, machine, own))).not.toBe(null)
     expect(open(minutes(14))).toBe(true)
     expect(open(minutes(16))).toBe(false)
-    // A clock that is put back does not lengthen it.
+    // A clock that is set back does not lengthen it.
     expect(open(minutes(-60))).toBe(false)
     await fleet.servers.start(0)
     await expect.poll(() => sync().then(({ outcome }) => outcome), { timeout: 30_000 }).toBe('unchanged')

@@ -133,7 +133,7 @@ describe('a hook whose host cannot ask', () => {
     expect(again).toContain('"permissionDecision":"deny"')
   })
 
-  it('is told no when the deadline passes', async () => {
+  it('gets a no when the deadline passes', async () => {
     const path = join(machine.configDir, 'fleet.json')
     const whole = readFileSync(path, 'utf8')
     writeFileSync(path, JSON.stringify({ ...JSON.parse(whole), asks: 1 }))

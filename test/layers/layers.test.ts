@@ -1,4 +1,4 @@
-/** Holds the import graph of the sources against the table of layers, and shows that each kind of breach is caught. */
+/** Compares the import graph of the sources with the table of layers, and shows that each kind of breach is caught. */
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,12 +1,12 @@
 /**
- * Which folder of the sources may import which: the one table. `layers.test.ts` holds the import graph against it, and
+ * Which folder of the sources may import which: the one table. `layers.test.ts` checks the import graph against it, and
  * the globals that pure code must not touch are in `biome.json`.
  */
 
 import { posix } from 'node:path'
 
 export interface Layer {
-  /** A folder below `src/`; the longest one that holds a file is the file's layer. */
+  /** A folder below `src/`; the longest one that contains a file is its layer. */
   readonly folder: string
   /** The folders that it may import, itself aside. */
   readonly may: readonly string[]
@@ -100,7 +100,7 @@ export const layers: readonly Layer[] = [
     ],
     why: 'The command line starts every other surface, and none of them knows it.',
   },
-  { folder: 'surfaces', may: [], why: 'A surface is a folder with a row of its own in this table.' },
+  { folder: 'surfaces', may: [], why: 'A surface is a folder with its own row in this table.' },
   {
     folder: 'adapters',
     may: [...pure, 'system', 'call', 'session', 'tools'],
@@ -123,7 +123,6 @@ export const pureFiles: readonly string[] = [
   'sandbox/bwrap/seccomp.ts',
   'sandbox/experimental/seatbelt/profile.ts',
   'audit/event.ts',
-  'egress/packages/look-alike.ts',
   'egress/packages/release.ts',
   'egress/packages/rules.ts',
   'egress/route/rules.ts',
@@ -174,20 +173,20 @@ export const pureFiles: readonly string[] = [
 /** How many source files a folder may hold, so that a newcomer reads its listing at a glance. */
 export const MOST_FILES = 25
 
-/** Who may make a `CheckedPath`: those that judge a path, and guarded files of what they made themselves. */
+/** Who may create a `CheckedPath`: code that judges a path, and guarded files for what they created themselves. */
 export const checkers: readonly string[] = [
   'call/decide/resolve-call.ts',
   'session/stages.ts',
   'system/guarded/directory.ts',
 ]
 
-/** Who reads manifests without asking whether they are signed, and why; everybody else opens a policy (`project/open.ts`). */
+/** Files that read manifests without checking signatures, and why; everybody else opens a policy (`project/open.ts`). */
 export const manifestReaders: Readonly<Record<string, string>> = {
   'agents/import/manifest.ts': 'Whether lines of another agent load, from an object.',
   'chat/config.ts': 'No project is open: the user’s and the organisation’s rules need no signature.',
   'chat/review-model.ts': 'No project is open: the user’s and the organisation’s rules need no signature.',
   'index.ts': 'The library exports it, to decide and to show; `createCordon` opens.',
-  'learn/from-record.ts': 'It asks about the signature itself: when it was made.',
+  'learn/from-record.ts': 'It asks about the signature itself: when it was written.',
   'organisation/draft.ts': 'A draft of the organisation’s, from an object: nothing runs by it.',
   'project/open.ts': 'The opener.',
   'report/project-status.ts': 'It asks about the signature itself: whose it is, and from when.',
@@ -230,7 +229,7 @@ export function foldersInCycles(imports: readonly Import[]): readonly string[] {
   }
 }
 
-/** Whether a file is held to be pure, by its folder or by itself. */
+/** Whether a file must be pure, by its folder or by itself. */
 export function isPure(file: string): boolean {
   // Data, which the build puts in: nothing runs.
   if (file.endsWith('.json')) return true

@@ -1,4 +1,4 @@
-/** The lock file is whole: `npm ci` takes it on every platform, and what runs here is held by a hash. */
+/** The lock file is whole: `npm ci` takes it on every platform, and what runs here is pinned by a hash. */
 
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
@@ -25,7 +25,7 @@ it('names no registry', () => {
   expect(readFileSync('package-lock.json', 'utf8')).not.toContain('"resolved"')
 })
 
-it('a missing platform is found, with its own version where another stands at the top', () => {
+it('a missing platform is found, with its own version where another is at the top', () => {
   const some: Record<string, LockedPackage> = {
     'node_modules/a': { version: '2.0.0', dev: true, optionalDependencies: { '@a/linux-arm64-gnu': '2.0.0' } },
     'node_modules/b/node_modules/a': { version: '1.0.0', optionalDependencies: { '@a/linux-arm64-gnu': '1.0.0' } },

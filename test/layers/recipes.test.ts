@@ -11,7 +11,14 @@ let copy: string
 beforeAll(() => {
   base = mkdtempSync(join(tmpdir(), 'cordon-recipes-'))
   copy = join(base, 'copy')
-  for (const part of ['src', 'package.json', 'biome.json', '.gitignore', 'scripts/generate-bundle-doc.ts'])
+  for (const part of [
+    'src',
+    'package.json',
+    'biome.json',
+    '.gitignore',
+    'scripts/bundle-file.ts',
+    'scripts/generate-bundle-doc.ts',
+  ])
     cpSync(part, join(copy, part), { recursive: true })
   symlinkSync(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'))
 })

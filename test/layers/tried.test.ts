@@ -40,7 +40,7 @@ describe.each([
     expect(page).toContain(`of ${everyTrial(by).length} in the matrix`)
   })
 
-  it('gives a reason exactly where there is no trial', () => {
+  it('gives a reason exactly where a trial is missing', () => {
     const gaps = (rows: readonly (readonly string[])[]) => rows.map((row) => row.map((cell) => cell.startsWith('–')))
     expect(gaps(written.rows)).toEqual(gaps(whole.rows))
   })

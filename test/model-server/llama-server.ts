@@ -36,7 +36,7 @@ export function findServer():
 /** Downloads the package and all that it needs, and unpacks it; null when it is there. */
 function unpack(root: string): string | null {
   const mirror = debianMirror()
-  if (mirror === null) return 'this is no Debian with a mirror, and llama-server is not on PATH'
+  if (mirror === null) return 'this is not Debian with a mirror, and llama-server is not on PATH'
   rmSync(cache, { recursive: true, force: true })
   const archives = join(cache, 'archives')
   for (const folder of [join(cache, 'lists/partial'), join(archives, 'partial'), root])

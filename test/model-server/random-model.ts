@@ -105,7 +105,7 @@ function vocabulary(sample: string): { tokens: string[]; scores: number[]; kinds
   }
 }
 
-/** What stands for a blank in such vocabularies. */
+/** The signs for a blank in such vocabularies. */
 const BLANK = '\u2581'
 const WORDS = 1000
 

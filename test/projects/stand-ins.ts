@@ -20,9 +20,12 @@ function zip(files: Readonly<Record<string, string>>): Buffer {
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       writeFileSync(join(folder, path), text)
     }
-    const made = spawnSync('python3', ['-c', ZIP, 'made.zip', ...Object.keys(files)], { cwd: folder, encoding: 'utf8' })
-    if (made.status !== 0) throw new Error(made.stderr)
-    return readFileSync(join(folder, 'made.zip'))
+    const created = spawnSync('python3', ['-c', ZIP, 'new.zip', ...Object.keys(files)], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    if (created.status !== 0) throw new Error(created.stderr)
+    return readFileSync(join(folder, 'new.zip'))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -73,8 +73,8 @@ export class Place {
   /** `$P` is the project, `$H` the home directory, `$B` what is around both. */
   fill<Value>(value: Value): Value {
     if (value === undefined) return value
-    const stands = { PORT: String(this.#port), P: this.root, H: this.home, B: this.base }
-    const text = JSON.stringify(value).replace(/\$(PORT|P|H|B)\b/g, (_, name: keyof typeof stands) => stands[name])
+    const exists = { PORT: String(this.#port), P: this.root, H: this.home, B: this.base }
+    const text = JSON.stringify(value).replace(/\$(PORT|P|H|B)\b/g, (_, name: keyof typeof exists) => exists[name])
     return JSON.parse(text) as Value
   }
 
@@ -92,7 +92,7 @@ export class Place {
         if (served === 'packages') request.headers.host = PACKAGE_HOST
         listener(request, response)
       })
-      // As a parent proxy it answers for whoever was asked for.
+      // As a parent proxy it answers for any requested host.
       this.#server.on('connect', (_, socket) => {
         socket.write('HTTP/1.1 200 OK\r\n\r\n')
         this.#server!.emit('connection', socket)

@@ -2,7 +2,7 @@
 
 import type { Place } from './place.ts'
 
-/** The columns. `check` stands for `cordon check`, `explain` and `check --batch`, which must agree. */
+/** The columns. `check` is `cordon check`, `explain` and `check --batch`, which must agree. */
 export const SURFACES = ['session', 'run', 'check', 'hook', 'mcp', 'gateway', 'chat', 'acp', 'page'] as const
 export type SurfaceName = (typeof SURFACES)[number]
 
@@ -26,7 +26,7 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** One call, and what must come of it. `$P` stands for the project, `$H` for the home directory, `$PORT` for what serves. */
+/** One call and its expected result. `$P` is the project, `$H` the home directory, `$PORT` a local server. */
 export interface Try extends Call {
   readonly is?: Verdict
   /** Matches what the agent or the person gets. */
@@ -37,13 +37,13 @@ export interface Try extends Call {
   readonly answer?: 'once' | 'session'
   /** Matches the question. */
   readonly asks?: RegExp
-  /** Files of the project afterwards: their text, or null where there is none. */
+  /** Files of the project afterwards: their text, or null if it is absent. */
   readonly leaves?: Readonly<Record<string, string | null>>
   /** What else must be seen of it afterwards. */
   readonly after?: (place: Place, outcome: Outcome) => Promise<void> | void
   /** Only where something runs: nothing is decided beforehand that could be checked. */
   readonly runs?: true
-  /** What holds for the command a person types, where that differs. */
+  /** What applies to the command a person types, where that differs. */
   readonly typed?: Verdict
 }
 

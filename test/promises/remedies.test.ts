@@ -257,7 +257,7 @@ const ROWS: readonly RemedyRow[] = [
     works: async (place) => !(await hooked(place)).includes('deny'),
   },
   {
-    situation: 'an undo that is taken back, and again',
+    situation: 'an undo that is redone, and again',
     files: { 'f.txt': 'here\n' },
     manifest: { permission: { mode: 'contained' } },
     fails: async (place) => {
@@ -486,7 +486,7 @@ it('status offers no secret of the machine', async () => {
   }
 })
 
-it('a denied host is not told to be listed', async () => {
+it('a denied host is not suggested for the list', async () => {
   const place = new Place({})
   try {
     await place.sign({ security: { deny_domains: ['bad.example.com'] }, http: { allowed_hosts: ['ok.example.org'] } })

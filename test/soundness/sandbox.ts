@@ -1,4 +1,4 @@
-/** Runs commands with real bash in a sandbox whose PATH holds only recorders, and reads back what was executed. */
+/** Runs commands with real bash in a sandbox whose PATH contains only recorders, and reads back what was executed. */
 
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -77,7 +77,7 @@ export class RecorderSandbox {
     const executions = parseLog(readFileSync(join(rec, 'log')))
     rmSync(rec, { recursive: true })
     if (executions.length !== commands.length) {
-      throw new Error(`the recorder log holds ${executions.length} commands instead of ${commands.length}`)
+      throw new Error(`the recorder log has ${executions.length} commands instead of ${commands.length}`)
     }
     return executions
   }

@@ -46,6 +46,6 @@ export function changesOf(command: readonly string[], code: string): string[] {
     ],
     { env: { PATH: process.env.PATH, CODE: code }, encoding: 'utf8', timeout: 60_000 },
   )
-  if (status !== 0) throw new Error(`the arena could not be made (it needs root): ${stderr}`)
+  if (status !== 0) throw new Error(`the arena could not be created (it needs root): ${stderr}`)
   return stdout.split('\n').filter((line) => line !== '')
 }

@@ -97,7 +97,7 @@ interface UrlCase {
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
-/** An absolute URL of the web: the same host, or a refusal; what is no URL is refused. */
+/** An absolute URL of the web: the same host, or a refusal; what is not a URL is refused. */
 function judgeUrls(given: unknown): Judged {
   const unexplained: string[] = []
   let [same, refused] = [0, 0]

@@ -13,7 +13,7 @@ export interface Line {
   readonly cases: number
   /** Null where it must not run there. */
   readonly outside: number | null
-  /** Null where a sandbox is no part of it. */
+  /** Null if no sandbox is involved. */
   readonly bubblewrap: number | null
   readonly cordon: number
   /** How many cases differ for each known reason. */

@@ -27,8 +27,9 @@ export function heldCommands(
   return files.flatMap((file) => {
     const { own, names, path, commands, mentions, status, unread } = file
     const called = [...new Set([own, ...(names ?? [])])]
-    const held = (reason: string): readonly HeldCommand[] => called.map((name) => ({ name, reason }))
-    if (typeof judge === 'string') return commands.length + mentions.length > 0 || unread !== null ? held(judge) : []
+    const withheld = (reason: string): readonly HeldCommand[] => called.map((name) => ({ name, reason }))
+    if (typeof judge === 'string')
+      return commands.length + mentions.length > 0 || unread !== null ? withheld(judge) : []
     const [denied] = [
       ...((commands.length > 0 && status !== 'ok') || unread !== null ? [inlineDenial(file, root)] : []),
       ...mentions.flatMap((given) =>
@@ -38,7 +39,7 @@ export function heldCommands(
           .flatMap((file) => memoryDenial(judge, { path: file, from: path, unread: null })),
       ),
     ]
-    return denied === undefined ? [] : held(whyOf(denied))
+    return denied === undefined ? [] : withheld(whyOf(denied))
   })
 }
 

@@ -27,10 +27,10 @@ export function hostHistory(
   return {
     loose: known?.loose ?? null,
     isNews: async (notes) => {
-      const told = hash('sha256', notes)
-      if (known?.told === told) return false
+      const reported = hash('sha256', notes)
+      if (known?.told === reported) return false
       const { noteTold } = await import('./session.ts')
-      noteTold(key, told, now())
+      noteTold(key, reported, now())
       return true
     },
     ring: () => ringFor(loaded, agent),

@@ -84,7 +84,7 @@ export function toolRemedy(machine: Machine, place: AskPlace, judgement: HookJud
 /** An agent's own words about a command: they change with every try, and hosts ignore them. */
 const NOTES: ReadonlySet<string> = new Set(['description', 'explanation', 'justification'])
 
-/** Where a host's call was made, with the tool's input. */
+/** Where a host's call came from, with the tool's input. */
 export interface AskPlace {
   readonly root: string
   readonly cwd: string

@@ -8,7 +8,7 @@ import type { ReadCall } from './judge.ts'
 
 /** A host's setting for such commands: off, on, or off against a project that changes its person's choice. */
 export type InlineSetting =
-  | { readonly kind: 'held' }
+  | { readonly kind: 'withheld' }
   | { readonly kind: 'open' }
   | { readonly kind: 'overridden'; readonly file: string; readonly line: string }
 

@@ -169,11 +169,11 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const unwritten = unwrittenRules(opened.loaded.policy.root, place.unwritten ?? [])
   const quiet = !opened.loaded.ownManifest && opened.loaded.policy.mode.source === 'built-in'
   const moded = quiet ? contained(opened.loaded) : opened.loaded
-  const held = extendPolicy(moded, { denials: { reads, writes: [...unwritten, ...writes], commands } })
+  const narrowed = extendPolicy(moded, { denials: { reads, writes: [...unwritten, ...writes], commands } })
   // An agent section of the host's name applies to it; the plan agent stays the plan agent.
-  const { agent: chosen, agents } = held.policy
+  const { agent: chosen, agents } = narrowed.policy
   const agent = chosen.value !== 'plan' && agents.has(place.host) ? place.host : null
-  const answered = await withAnswers(held, { ...place, agent })
+  const answered = await withAnswers(narrowed, { ...place, agent })
   const { loaded } = answered
   const labels = hookLabels(place, answered)
   const history = place.inside ? null : await openHistory(place, loaded, labels)

@@ -26,11 +26,11 @@ export function keepHostWrites(writes: HostWrites): void {
   const about = { roots: [root], what, ...(session !== null && { session }) }
   const { id, folder } = store.beginOpen(about)
   const keeper = new Keeper(folder)
-  const made = new Set<string>()
+  const created = new Set<string>()
   for (const path of inside) {
     if (statAt(path)) keeper.willWrite(path)
-    else for (const one of missing(path)) if (!made.has(one)) keeper.willMake(one)
-    for (const one of missing(path)) made.add(one)
+    else for (const one of missing(path)) if (!created.has(one)) keeper.willMake(one)
+    for (const one of missing(path)) created.add(one)
   }
   keeper.leave()
   makeDirectories(join(stateDir, OPEN))

@@ -127,7 +127,7 @@ async function isSwitchedOn(file: string, naming: NamingSettings): Promise<boole
 
 async function parsed(text: string, file: string): Promise<unknown> {
   if (!file.endsWith('.toml')) return parseSettings(text)
-  const { parseToml } = await import('../import/toml.ts')
+  const { parseToml } = await import('../settings/toml-text.ts')
   return parseToml(text, file)
 }
 

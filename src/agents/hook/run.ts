@@ -56,7 +56,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const admitted = await judge.history?.admit()
   const openFor = admitted && 'openFor' in admitted ? admitted.openFor : null
   const backend = await openBackend(judge.loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
-  const { io, held } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
+  const { io, outputs } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
   const narrowing: readonly Narrowing[] = [
     { kind: 'answers', facts: judge.session },
     ...(limits ? [{ kind: 'ring', limits } as const] : []),
@@ -141,7 +141,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
         timeoutMs: Number.POSITIVE_INFINITY,
         signal,
       })
-      const cut = held.flatMap((output) => output.note() ?? [])
+      const cut = outputs.flatMap((output) => output.note() ?? [])
       return { text: '', exitCode, isError: exitCode !== 0, notes: [...notes, ...cut] }
     },
     // The host has the output itself; its result hook checks it.
@@ -184,8 +184,8 @@ function stillCovered(decision: Decision, undo: boolean): Decision {
 function heldStreams(
   io: RunIo,
   { value, source }: Sourced<number>,
-): { readonly io: RunIo; readonly held: readonly HeldOutput[] } {
-  if (source === 'built-in' || io.terminal) return { io, held: [] }
+): { readonly io: RunIo; readonly outputs: readonly HeldOutput[] } {
+  if (source === 'built-in' || io.terminal) return { io, outputs: [] }
   const hold = (name: 'stdout' | 'stderr'): HeldOutput | null => {
     const target = io[name] === 'inherit' ? process[name] : io[name]
     return target instanceof Writable ? new HeldOutput(target, value, name) : null
@@ -194,7 +194,7 @@ function heldStreams(
   const stderr = hold('stderr')
   return {
     io: { ...io, ...(stdout && { stdout }), ...(stderr && { stderr }) },
-    held: [stdout, stderr].filter((output) => output !== null),
+    outputs: [stdout, stderr].filter((output) => output !== null),
   }
 }
 

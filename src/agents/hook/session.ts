@@ -77,8 +77,8 @@ export function noteLoose(key: HookSessionKey, command: string, now: number): vo
 }
 
 /** Notes what was shown to the session's person at its start. */
-export function noteTold(key: HookSessionKey, told: string, now: number): void {
-  change(key, now, (memory) => ({ ...memory, told }))
+export function noteTold(key: HookSessionKey, reported: string, now: number): void {
+  change(key, now, (memory) => ({ ...memory, told: reported }))
 }
 
 function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => HookMemory): void {
@@ -129,11 +129,11 @@ function entriesOf(directory: string): readonly string[] {
 }
 
 function isMemory(value: unknown): value is MemoryFile {
-  const { version, breaker, calls = [], loose = '', told = '' } = (value ?? {}) as Partial<MemoryFile>
+  const { version, breaker, calls = [], loose = '', told: reported = '' } = (value ?? {}) as Partial<MemoryFile>
   return (
     version === 1 &&
     typeof loose === 'string' &&
-    typeof told === 'string' &&
+    typeof reported === 'string' &&
     Array.isArray(calls) &&
     calls.every((time) => typeof time === 'number') &&
     typeof breaker?.inARow === 'number' &&

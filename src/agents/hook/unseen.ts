@@ -62,7 +62,7 @@ function unread(path: string, why: string): MemoryFile {
 async function templateOf(text: string, file: string): Promise<string | null> {
   if (!/\.toml$/i.test(file)) return text.replace(/^\ufeff?---[^\n]*\n[\s\S]*?\n---[^\n]*(?:\n|$)/, '')
   try {
-    const { parseToml } = await import('../import/toml.ts')
+    const { parseToml } = await import('../settings/toml-text.ts')
     const { prompt } = recordOf(parseToml(text, file))
     return typeof prompt === 'string' ? prompt : null
   } catch {
@@ -144,7 +144,7 @@ export interface Said {
   readonly sent?: string | null
 }
 
-/** Where the calls are made, and the host's setting for commands in skills; null without one. */
+/** Where the calls come from, and the host's setting for commands in skills; null without one. */
 export interface UnseenPlace {
   readonly machine: Machine
   readonly cwd: string
@@ -255,7 +255,7 @@ async function typedDenials(
   place: UnseenPlace,
 ): Promise<readonly ReadCall[]> {
   const typed = said && runsInline ? typedCommand(said) : []
-  if (typed.length === 0 || (await place.setting?.())?.kind === 'held') return []
+  if (typed.length === 0 || (await place.setting?.())?.kind === 'withheld') return []
   return skillDenials(root, typed, place)
 }
 

@@ -73,7 +73,7 @@ export function keepOwner(machine: Machine, owner: RunOwner, now: number): void 
 export function ownerOf(machine: Machine, key: string): RunOwner {
   const found = /^[0-9a-f]{12}$/.test(key) ? readOwnJson(join(placeOf(machine), `${key}.json`), isOwner, LASTING) : null
   if (found === null)
-    throw new Fault('wrapped-run', `no hook of Cordon’s has put a command into the sandbox as “${key}”`, {
+    throw new Fault('wrapped-run', `Cordon’s hook knows no command “${key}”`, {
       remedy: 'Have the agent try the command again; its hook writes a new one.',
     })
   return found

@@ -3,13 +3,13 @@
 import { describe, expect, it } from 'vitest'
 import { bashCall, policyOf, sessionOf, sourced } from '../../../test/cases/policy-fixture.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
+import { parseToml } from '../settings/toml-text.ts'
 import { claudeCommands, copilotCommands, cursorCommands, qwenCommands } from './bracket-rules.ts'
 import { codexCommands } from './codex.ts'
 import { type CommandWord, denialsOf } from './command-words.ts'
 import { geminiCommands } from './gemini.ts'
 import { opencodeCommands } from './opencode.ts'
 import { pathDenialsOf } from './path-words.ts'
-import { parseToml } from './toml.ts'
 
 /** What becomes of a command that the policy itself allows. */
 function decide(words: readonly CommandWord[], lastWins: boolean, command: string): string {

@@ -5,10 +5,10 @@ import { openChecker } from '../../call/decide/check-call.ts'
 import { loadPolicy } from '../../project/load/load.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
+import { parseToml } from '../settings/toml-text.ts'
 import { IMPORTERS } from './agents.ts'
 import { commandPattern } from './draft.ts'
 import { importManifest } from './manifest.ts'
-import { parseToml } from './toml.ts'
 
 const machine = { ...thisMachine(), cwd: '/srv/project', home: '/home/someone' }
 

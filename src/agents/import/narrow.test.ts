@@ -1,4 +1,4 @@
-/** No import gets wider: whatever settings say, what an agent asked about or denied is not allowed by the manifest made of them. */
+/** No import gets wider: whatever settings say, what an agent asked about or denied is not allowed by the resulting manifest. */
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -6,10 +6,10 @@ import { openChecker } from '../../call/decide/check-call.ts'
 import { loadPolicy } from '../../project/load/load.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
+import { parseToml } from '../settings/toml-text.ts'
 import { IMPORTERS, mergeSettings } from './agents.ts'
 import { RULE_FILES } from './codex.ts'
 import { importManifest } from './manifest.ts'
-import { parseToml } from './toml.ts'
 
 type Verdict = 'allow' | 'ask' | 'deny'
 type Settings = Record<string, unknown>

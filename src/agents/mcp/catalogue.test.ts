@@ -37,12 +37,12 @@ describe.each(MCP_CLIENTS.map((client) => [client.name, client] as const))('%s',
       ? Object.entries(TOMLS)
       : Object.entries(CONTENTS).map(([note, of]) => [note, of(client.table)] as const)
   const scope = client.project === null ? ('user' as const) : ('project' as const)
-  const orders = [
+  const sequences = [
     ['notes', 'more', 'last'],
     ['last', 'notes', 'more'],
   ]
 
-  it.each(contents.flatMap(([note, before]) => orders.map((order) => ({ note, before, order }))))(
+  it.each(contents.flatMap(([note, before]) => sequences.map((order) => ({ note, before, order }))))(
     'takes three servers and gives them back: $note, $order',
     ({ before, order }) => {
       const file = clientFile(client, scope, { ...machine, root: base })!

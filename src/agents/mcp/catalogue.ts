@@ -1,13 +1,13 @@
 /** Servers added to clients' configurations, so that each can be removed without a trace. */
 
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { isRecord } from '../../system/json.ts'
-import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
-import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
+import { OwnList } from '../../system/own-list.ts'
+import { openOwnDirectory } from '../../system/state.ts'
 import { textAt } from '../settings/jsonc-text.ts'
 import {
   type ClientScope,
@@ -31,13 +31,8 @@ export interface Placed {
   readonly written: string
   readonly before: string | null
   readonly original: string | null
-  /** The folders that were made for the file, outermost first. */
+  /** The folders that were created for the file, outermost first. */
   readonly made?: readonly string[]
-}
-
-interface CatalogueFile {
-  readonly version: 1
-  readonly placed: readonly Placed[]
 }
 
 /** Adds a server to a client's configuration. Throws a Fault if it cannot be parsed. */
@@ -96,7 +91,7 @@ export function takeOut(machine: Machine, placed: Placed): void {
 
 /** Every server that was added and not removed. */
 export function placedServers(machine: Machine): readonly Placed[] {
-  return readOwnJson(join(machine.stateDir, FILE), isCatalogue)?.placed ?? []
+  return PLACED.read(machine.stateDir)
 }
 
 /** Whether a client's calls to a server pass the gateway: Cordon wrote every entry of that name. */
@@ -121,17 +116,12 @@ export function isBehindGateway(machine: Machine, client: string, root: string, 
   }
 }
 
-const FILE = 'mcp-clients.json'
-
 function placedIn(machine: Machine, file: string): readonly Placed[] {
   return placedServers(machine).filter((one) => one.file === file)
 }
 
-function change(machine: Machine, how: (all: readonly Placed[]) => readonly Placed[]): void {
-  const directory = openOwnDirectory(machine.stateDir)
-  withLock(join(directory, 'locks/mcp-clients'), () => {
-    writeOwnJson(join(directory, FILE), { version: 1, placed: how(placedServers(machine)) } satisfies CatalogueFile)
-  })
+function change({ stateDir }: Machine, how: (all: readonly Placed[]) => readonly Placed[]): void {
+  PLACED.change(openOwnDirectory(stateDir), how)
 }
 
 export function readText(file: string): string | null {
@@ -172,17 +162,13 @@ function plain(text: string): string {
   return text.replace(/\s+/g, '')
 }
 
-function isCatalogue(value: unknown): value is CatalogueFile {
+function isPlaced(one: unknown): boolean {
   return (
-    isRecord(value) &&
-    value.version === 1 &&
-    Array.isArray(value.placed) &&
-    value.placed.every(
-      (one) =>
-        isRecord(one) &&
-        ['server', 'client', 'scope', 'root', 'file', 'written'].every((name) => typeof one[name] === 'string') &&
-        [one.before, one.original].every((text) => text === null || typeof text === 'string') &&
-        [one.made ?? []].flat().every((folder) => typeof folder === 'string'),
-    )
+    isRecord(one) &&
+    ['server', 'client', 'scope', 'root', 'file', 'written'].every((name) => typeof one[name] === 'string') &&
+    [one.before, one.original].every((text) => text === null || typeof text === 'string') &&
+    [one.made ?? []].flat().every((folder) => typeof folder === 'string')
   )
 }
+
+const PLACED = new OwnList<Placed>({ file: 'mcp-clients.json', lock: 'locks/mcp-clients', field: 'placed' }, isPlaced)

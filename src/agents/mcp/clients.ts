@@ -2,9 +2,8 @@
 
 import { join } from 'node:path'
 import { isRecord, parseSettings, recordOf } from '../../system/json.ts'
-import { parseToml } from '../import/toml.ts'
 import { textAt, withoutValue, withTextAt, withValue } from '../settings/jsonc-text.ts'
-import { tableText, tomlText, withTableText } from '../settings/toml-text.ts'
+import { parseToml, tableText, tomlText, withTableText } from '../settings/toml-text.ts'
 
 export interface ClientPlace {
   readonly root: string

@@ -131,6 +131,6 @@ export class RemoteLogin implements OAuthClientProvider {
 
 function loginNeeded(name: string): Fault {
   return new Fault('login-needed', `the MCP server “${name}” wants to know who you are`, {
-    remedy: `Run in a terminal of your own: cordon mcp login ${name}`,
+    remedy: `Run it yourself in a terminal: cordon mcp login ${name}`,
   })
 }

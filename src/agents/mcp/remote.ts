@@ -162,8 +162,7 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
       if (pause > 0) await clock.wait(pause, controller.signal)
     }
     const response = await within(address, init)
-    if (reads && !response.ok && new Headers(init.headers).has('last-event-id'))
-      end('it does not go on with its stream')
+    if (reads && !response.ok && new Headers(init.headers).has('last-event-id')) end('it did not resume its stream')
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true
     if (reads || !isStream || response.body === null || typeof init.body !== 'string') return response
     const { id } = recordOf(JSON.parse(init.body))

@@ -1,5 +1,9 @@
 /** Reads, writes and removes one value of a TOML file without touching other lines. */
 
+import { parseToml as parseTree } from '../../manifest/toml/toml.ts'
+import { plainNode } from '../../manifest/toml/tree.ts'
+import { Fault } from '../../system/fault.ts'
+
 /** Sets one value in a table; rewrites the table's lines, and nothing else. */
 export function withTomlValue(config: string, table: string, key: string, value: string): string {
   const line = `${key} = ${tomlText(value)}`
@@ -79,4 +83,11 @@ function isKey(line: string, key: string): boolean {
 /** A TOML basic string; for any path, JSON strings are the same. */
 export function tomlText(text: string): string {
   return JSON.stringify(text)
+}
+
+/** Parses TOML; throws a Fault if invalid. */
+export function parseToml(text: string, file: string): unknown {
+  const { root, problems } = parseTree(text)
+  if (problems.length > 0) throw new Fault('not-toml', `${file} is not TOML: ${problems[0]!.message}`)
+  return plainNode(root)
 }

@@ -1,4 +1,4 @@
-/** Turns a tool's input into the facts a decision is made on: canonical paths, parsed URLs, shell facts. */
+/** Turns a tool's input into the facts that a decision needs: canonical paths, parsed URLs, shell facts. */
 
 import { posix } from 'node:path'
 import { comingTogether } from '../../files/protected-paths.ts'

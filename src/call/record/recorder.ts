@@ -148,8 +148,8 @@ function changesOf(changes: readonly CallChanges[]): Pick<EndEvent, 'changes'> {
   const all = changes.filter(({ call }) => call !== null)
   if (all.length === 0) return {}
   const sum = (of: 'made' | 'changed' | 'removed' | 'lost') => all.reduce((total, one) => total + one[of].length, 0)
-  const names = all.flatMap(({ made, changed, removed }) => [
-    ...made.map((path) => `+${path}`),
+  const names = all.flatMap(({ made: created, changed, removed }) => [
+    ...created.map((path) => `+${path}`),
     ...changed.map((path) => `~${path}`),
     ...removed.map((path) => `-${path}`),
   ])
@@ -201,7 +201,7 @@ export interface CallStart {
   readonly facts?: ShellFacts | null
   readonly decision: Decision
   readonly agent: string
-  /** The call whose program made this one. */
+  /** The call whose program started this one. */
   readonly within?: string
   /** Who answered in advance: the person who `typed` the command, or the `host`. */
   readonly approver?: 'typed' | 'host'

@@ -63,7 +63,7 @@ it('leaves the logs of sessions to those who hold them', () => {
   expect(unsigned()).toEqual({ s0123: 2, 'my-own-session': 2, 'mcp-tools-0123': 2 })
 })
 
-it('without a key nothing is signed, and none is made', () => {
+it('without a key nothing is signed, and no key is created', () => {
   leave('run-0123')
   signTails(machine)
   expect(unsigned()).toEqual({ 'run-0123': 2 })

@@ -50,7 +50,7 @@ export async function buildComponent(machine: Machine, backend: Backend, path: s
   const order = { make: 'component', source: readFileSync(path, 'utf8'), typed: !/\.m?js$/.test(path), wit: AGENT_WIT }
   const files = await make(machine, backend, JSON.stringify(order))
   const component = files.find(({ name }) => name === 'agent.wasm')?.bytes
-  if (!component) throw new Fault('bad-component', `no component was made of ${path}`)
+  if (!component) throw new Fault('bad-component', `${path} did not compile to a component`)
   requireOwnImports(component)
   return component
 }
@@ -61,8 +61,8 @@ export async function componentFiles(machine: Machine, backend: Backend, bytes: 
     throw new Fault('bad-component', `it does not load: it is larger than ${MAX_COMPONENT / 1024 ** 2} MiB`)
   const base = openOwnDirectory(join(machine.stateDir, 'components'))
   // Rebuilt for other versions of the tools.
-  const made = createHash('sha256').update(COMPONENT_TOOLS.join()).update(bytes).digest('hex')
-  const folder = join(base, made)
+  const digest = createHash('sha256').update(COMPONENT_TOOLS.join()).update(bytes).digest('hex')
+  const folder = join(base, digest)
   if (existsSync(join(folder, 'agent.js'))) return folder
   const order = JSON.stringify({ make: 'files', base64: Buffer.from(bytes).toString('base64') })
   const files = await make(machine, backend, order)
@@ -112,8 +112,8 @@ async function make(machine: Machine, backend: Backend, order: string): Promise<
       call: () => Promise.resolve({ ok: false, text: 'there are no calls' }),
     })
     if (error === null && limit === null) return files
-    const why = limit === null ? (error ?? '') : `its limit of ${limit} was met`
-    throw new Fault('bad-component', `it cannot be made: ${why}${stderr === '' ? '' : `\n${stderr.slice(-1000)}`}`)
+    const why = limit === null ? (error ?? '') : `its limit of ${limit} was reached`
+    throw new Fault('bad-component', `it cannot be compiled: ${why}${stderr === '' ? '' : `\n${stderr.slice(-1000)}`}`)
   } finally {
     await interpreter.end()
   }

@@ -8,7 +8,7 @@ export const AGENT_INTERFACES: readonly string[] = ['model', 'tools', 'storage',
 /** The WIT package for authors of components. */
 export const AGENT_WIT = `package cordon:agent@0.1.0;
 
-/// A model, as the profile of the person who runs the component names it.
+/// A model, as the profile of the component's user names it.
 interface model {
   /// JSON in: {"system": "…", "messages": [{"role": "user", "text": "…"}], "tools": ["read"]}; without "system" the model
   /// gets the prompt of Cordon's own agent. JSON out: {"text": "…", "message": …, "stop": "end" | "calls" | "length" | "refused", …}; the

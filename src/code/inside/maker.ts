@@ -33,7 +33,7 @@ const CALLS = [
   'storage@0.1.0#set',
 ]
 
-async function made(order: Order): Promise<Readonly<Record<string, Uint8Array>>> {
+async function created(order: Order): Promise<Readonly<Record<string, Uint8Array>>> {
   if (order.make === 'component') {
     const { componentize } = await tool<{ componentize: Componentize }>('@bytecodealliance/componentize-js')
     const folder = mkdtempSync(join(tmpdir(), 'wit-'))
@@ -70,7 +70,7 @@ createInterface({ input: process.stdin })
     if (frame.kind !== 'run') process.exit(0)
     const done = { kind: 'done', run: frame.run, value: null, limit: null }
     try {
-      const files = Object.entries(await made(JSON.parse(frame.code) as Order))
+      const files = Object.entries(await created(JSON.parse(frame.code) as Order))
       const wanted = files.filter(([name]) => /\.(?:js|wasm)$/.test(name))
       say({
         ...done,

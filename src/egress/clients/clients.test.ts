@@ -81,9 +81,9 @@ describe('client settings', () => {
     const { port } = proxy.address() as AddressInfo
     const env = { PATH: '/usr/bin:/bin', CORDON_PROXY_HOST: '127.0.0.1', CORDON_PROXY_PORT: String(port) }
     const child = spawn('bash', ['-c', script, 'ssh-connect', host, '22'], { env, stdio: ['pipe', 'ignore', 'pipe'] })
-    const told = text(child.stderr)
+    const reported = text(child.stderr)
     expect(await heard).toBe(`CONNECT ${asked} HTTP/1.1\r\nHost: ${asked}\r\n\r\n`)
-    expect(await told).toContain('why')
+    expect(await reported).toContain('why')
     await new Promise((resolve) => proxy.close(resolve))
   })
 

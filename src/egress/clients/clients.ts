@@ -106,7 +106,7 @@ export const CLIENTS: readonly ClientRow[] = [
   {
     client: 'ssh',
     environment: {},
-    why: 'no variable names a configuration to ssh, scp, sftp and what starts them: ours stands in for the machine-wide one',
+    why: 'no variable names a configuration to ssh, scp, sftp and what starts them: ours replaces the machine-wide one',
   },
   {
     client: 'npm',
@@ -134,7 +134,7 @@ export const CLIENTS: readonly ClientRow[] = [
   {
     client: 'node',
     environment: { NODE_EXTRA_CA_CERTS: '{ca}', NODE_USE_ENV_PROXY: '1', NODE_OPTIONS: '{nodeOptions}' },
-    why: 'from 22.21 on it reads the proxy variables when told to; older ones need the preload',
+    why: 'from 22.21 on it reads the proxy variables when asked to; older ones need the preload',
   },
   {
     client: 'java',
@@ -164,7 +164,7 @@ export const CLIENTS: readonly ClientRow[] = [
       CLOUDSDK_PROXY_PORT: '{port}',
       CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE: '{bundle}',
     },
-    why: 'each has names of its own for the same',
+    why: 'each has its own names for the same',
   },
   { client: 'nix', environment: { NIX_SSL_CERT_FILE: '{bundle}' }, why: 'comes before SSL_CERT_FILE' },
 ]

@@ -31,7 +31,7 @@ const rows: { name: string; text: string; grants: string[]; lines: string[] }[] 
     lines: [`github.com ${KEY}`],
   },
   {
-    name: 'a port of its own',
+    name: 'its own port',
     text: `[git.org]:2222 ${KEY}\ngit.org ${KEY}`,
     grants: ['git.org:2222'],
     lines: [`[git.org]:2222 ${KEY}`],
@@ -50,7 +50,7 @@ const rows: { name: string; text: string; grants: string[]; lines: string[] }[] 
     lines: [`a.git.org ${KEY}`],
   },
   {
-    name: 'an authority, and a key that was taken back',
+    name: 'an authority, and a revoked key',
     text: `@cert-authority *.git.org ${KEY}\n@revoked a.git.org ${KEY}`,
     grants: ['a.git.org:22'],
     lines: [`@cert-authority a.git.org ${KEY}`, `@revoked a.git.org ${KEY}`],

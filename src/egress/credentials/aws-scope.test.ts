@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { scopeProblem } from './aws-signature.ts'
 
-describe('a signature goes to the host of its own service and region', () => {
+describe('a signature goes to the host of its service and region', () => {
   it.each([
     ['sqs.eu-west-1.amazonaws.com', 'eu-west-1', 'sqs'],
     ['bucket.s3.eu-west-1.amazonaws.com', 'eu-west-1', 's3'],

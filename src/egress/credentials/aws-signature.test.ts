@@ -33,14 +33,14 @@ function example(signature: string, more: readonly string[] = []): SignableReque
  * signature.
  */
 function byPlaceholder(): string {
-  const made = signAgain(
+  const created = signAgain(
     example(SIGNATURE),
     { ...example(SIGNATURE), host: 'iam.amazonaws.com' },
     KEY,
     'placeholder',
     NOW,
   )
-  return 'authorization' in made ? made.authorization.slice(-64) : made.problem
+  return 'authorization' in created ? created.authorization.slice(-64) : created.problem
 }
 
 it('is as AWS publishes it', () => {
@@ -54,7 +54,7 @@ it('is as AWS publishes it', () => {
   expect(again).toEqual({ authorization: `AWS4-HMAC-SHA256 ${SCOPE}, Signature=${SIGNATURE}` })
 })
 
-describe('is not made', () => {
+describe('is not created', () => {
   const signed = byPlaceholder()
   const rows: readonly (readonly [note: string, request: SignableRequest, problem: RegExp])[] = [
     ['for the signature of another key', example(SIGNATURE), /another key/],

@@ -138,7 +138,7 @@ export interface Broker {
   scrubFrames(readHead: ReadFrameHead): Transform
 }
 
-interface Held extends BrokeredSecret {
+interface KnownSecret extends BrokeredSecret {
   readonly placeholder: string
   /** Finds the placeholder in any form of a body: plain, base64 at any offset, hex, escaped. */
   readonly search: SecretSearch
@@ -149,18 +149,19 @@ interface Held extends BrokeredSecret {
  * never contains it.
  */
 export function createBroker(secrets: readonly BrokeredSecret[], absent: readonly AbsentSecret[] = []): Broker {
-  const held = secrets.map(hold)
+  const present = secrets.map(hold)
   const environment = Object.fromEntries([
     ...absent.map(({ name }) => [name, '']),
-    ...held.map((secret) => [secret.name, (secret.around ?? ['', '']).join(secret.placeholder)]),
+    ...present.map((secret) => [secret.name, (secret.around ?? ['', '']).join(secret.placeholder)]),
   ])
   let known: SecretSearch | null = null
   const search = () => {
-    known ??= createSearch(held.map((secret) => secretForms(secret.value, secret.placeholder)))
+    known ??= createSearch(present.map((secret) => secretForms(secret.value, secret.placeholder)))
     return known
   }
 
-  const mayEcho = (target: Target) => held.some((secret) => !secret.signs && !secret.login && isGranted(secret, target))
+  const mayEcho = (target: Target) =>
+    present.some((secret) => !secret.signs && !secret.login && isGranted(secret, target))
 
   function swap(given: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial } {
     const wide = mayEcho(given.target) ? widenRange(given.rawHeaders) : { rawHeaders: given.rawHeaders, asked: null }
@@ -170,11 +171,11 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
     const used: string[] = []
     const unset = absent.find((secret) => isGranted(secret, request.target))
     if (unset) return { refusal: { code: 'secret-missing', message: unset.problem } }
-    const database = held.find((secret) => secret.login && isGranted(secret, request.target))
+    const database = present.find((secret) => secret.login && isGranted(secret, request.target))
     if (database) return { refusal: misplacedLogin(database) }
-    const stranger = foreignRefusal(held, request)
+    const stranger = foreignRefusal(present, request)
     if (stranger !== null) return { refusal: stranger }
-    for (const secret of held) {
+    for (const secret of present) {
       if (secret.signs && isGranted(secret, request.target, request.suffixes)) continue
       const inPath = holdsIn(path, secret.placeholder)
       const headers = rawHeaders.flatMap((text, at) => (headerHolds(text, secret.placeholder) ? [at] : []))
@@ -185,10 +186,10 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
       rawHeaders = rawHeaders.map((text, at) => (headers.includes(at) ? putInHeader(text, secret) : text))
       used.push(secret.name)
     }
-    const signing = held.filter((secret) => secret.signs && isGranted(secret, request.target, request.suffixes))
+    const signing = present.filter((secret) => secret.signs && isGranted(secret, request.target, request.suffixes))
     if (signing.length > 0) return signedAgain(signing, given, { path, rawHeaders, used, asked })
-    const isOpen = ({ openPaths = [] }: Held): boolean => request.method === 'GET' && openPaths.includes(path)
-    const needsOne = held.some((secret) => secret.exclusive && isGranted(secret, request.target) && !isOpen(secret))
+    const isOpen = ({ openPaths = [] }: KnownSecret): boolean => request.method === 'GET' && openPaths.includes(path)
+    const needsOne = present.some((secret) => secret.exclusive && isGranted(secret, request.target) && !isOpen(secret))
     if (used.length > 0 || !needsOne) {
       return { path, rawHeaders, used, asked }
     }
@@ -199,15 +200,15 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
   return {
     environment,
     add: (secret) => {
-      if (held.some((one) => one.placeholder === secret.placeholder)) return
-      held.push(hold(secret))
+      if (present.some((one) => one.placeholder === secret.placeholder)) return
+      present.push(hold(secret))
       known = null
     },
     swap,
     signsPayload: (target, rawHeaders) =>
-      needsPayload(rawHeaders) && held.some((secret) => secret.signs && isGranted(secret, target)),
+      needsPayload(rawHeaders) && present.some((secret) => secret.signs && isGranted(secret, target)),
     bodyReader: (target) => {
-      const watched = held
+      const watched = present
         .filter((secret) => !isGranted(secret, target))
         .map((secret) => ({ secret, tail: Buffer.alloc(0) }))
       return (piece) => {
@@ -221,13 +222,13 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
       }
     },
     fieldProblem: (target, names) => {
-      const granted = held.filter((secret) => !secret.lenient && isGranted(secret, target))
+      const granted = present.filter((secret) => !secret.lenient && isGranted(secret, target))
       if (granted.length === 0) return null
       const found = foreignField(names, { parameters: granted.flatMap((secret) => secret.passParameters ?? []) })
       return found === null ? null : foreign(found, target)
     },
     loginFor: (target) => {
-      const secret = held.find((one) => one.login !== undefined && isGranted(one, target))
+      const secret = present.find((one) => one.login !== undefined && isGranted(one, target))
       if (!secret) return null
       const { name, placeholder, value } = secret
       return {
@@ -239,7 +240,7 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
         scrubMessage: (bytes) => scrubBytes(bytes, search(), true),
       }
     },
-    isFor: (target) => [...held, ...absent].some((secret) => isGranted(secret, target)),
+    isFor: (target) => [...present, ...absent].some((secret) => isGranted(secret, target)),
     mayEcho,
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), search()).toString('latin1'),
     scrubStream: (sameLength) => scrubStream(search(), sameLength),
@@ -255,7 +256,7 @@ export function unfitValue({ name, value }: Pick<BrokeredSecret, 'name' | 'value
   return `the value of the secret ${name} cannot go into a header: expected at least four printable ASCII characters without spaces around them`
 }
 
-function hold(secret: BrokeredSecret): Held {
+function hold(secret: BrokeredSecret): KnownSecret {
   const unfit = unfitValue(secret)
   if (unfit !== null) throw new TypeError(unfit)
   const placeholder = secret.placeholder ?? `cordon_${secret.name.toLowerCase()}_${randomBytes(20).toString('hex')}`
@@ -263,7 +264,7 @@ function hold(secret: BrokeredSecret): Held {
 }
 
 function placeRefusal(
-  secret: Held,
+  secret: KnownSecret,
   request: OutgoingRequest,
   inPath: boolean,
   headers: readonly number[],
@@ -283,7 +284,7 @@ function placeRefusal(
 
 /** The request, signed with the first key whose placeholder created its signature. */
 function signedAgain(
-  secrets: readonly Held[],
+  secrets: readonly KnownSecret[],
   request: OutgoingRequest,
   swapped: SwappedRequest,
 ): SwappedRequest | { readonly refusal: EgressDenial } {
@@ -316,8 +317,8 @@ function signedAgain(
   return refuse(isAwsSigned(rawHeaders) ? 'secret-foreign' : 'secret-absent', message)
 }
 
-function foreignRefusal(held: readonly Held[], request: OutgoingRequest): EgressDenial | null {
-  const granted = held.filter((secret) => isGranted(secret, request.target))
+function foreignRefusal(present: readonly KnownSecret[], request: OutgoingRequest): EgressDenial | null {
+  const granted = present.filter((secret) => isGranted(secret, request.target))
   if (granted.every((secret) => secret.lenient)) return null
   const found = foreignCredential(request, {
     placeholders: granted.map((secret) => secret.placeholder),
@@ -336,15 +337,15 @@ function foreign(found: string, { host }: Target): EgressDenial {
   return { code: 'secret-foreign', message }
 }
 
-function isGranted(secret: Pick<Held, 'hosts'>, { host, port }: Target, suffixes?: SuffixLookup): boolean {
+function isGranted(secret: Pick<KnownSecret, 'hosts'>, { host, port }: Target, suffixes?: SuffixLookup): boolean {
   return secret.hosts.some((pattern) => reachesHost(pattern, host, port, suffixes))
 }
 
-function misplacedLogin({ name, login }: Held): EgressDenial {
+function misplacedLogin({ name, login }: KnownSecret): EgressDenial {
   return { code: 'secret-misplaced', message: `the secret ${name} is for logins of ${login}, and this is a request` }
 }
 
-function elsewhere(secret: Held, target: Target): EgressDenial {
+function elsewhere(secret: KnownSecret, target: Target): EgressDenial {
   const message = `the placeholder of the secret ${secret.name} was on its way to ${quote(authorityOf(target, null))}`
   return { code: 'secret-elsewhere', message }
 }
@@ -363,20 +364,20 @@ function basicCredentials(value: string): string | null {
   return encoded === undefined ? null : Buffer.from(encoded, 'base64').toString('latin1')
 }
 
-function putInHeader(value: string, secret: Held): string {
+function putInHeader(value: string, secret: KnownSecret): string {
   const credentials = value.includes(secret.placeholder) ? null : basicCredentials(value)
   if (credentials === null) return value.replaceAll(secret.placeholder, secret.value)
   return `Basic ${Buffer.from(credentials.replaceAll(secret.placeholder, secret.value), 'latin1').toString('base64')}`
 }
 
-function isOnlyInQuery(path: string, secret: Held): boolean {
+function isOnlyInQuery(path: string, secret: KnownSecret): boolean {
   const mark = path.indexOf('?')
   if (secret.query === undefined || mark < 0 || holdsIn(path.slice(0, mark), secret.placeholder)) return false
   const parts = path.slice(mark + 1).split('&')
   return parts.every((part) => !holdsIn(part, secret.placeholder) || part === `${secret.query}=${secret.placeholder}`)
 }
 
-function putInQuery(path: string, secret: Held): string {
+function putInQuery(path: string, secret: KnownSecret): string {
   return path.replaceAll(secret.placeholder, encodeURIComponent(secret.value))
 }
 

@@ -18,7 +18,7 @@ export const PACKED_IN_TRANSFER: EgressDenial = {
 /** For an answer that could contain the secret and cannot be read. */
 export const UNREADABLE: EgressDenial = {
   code: 'upstream-protocol',
-  message: 'the host was given a secret and answered in an encoding that cannot be looked into',
+  message: 'the host was given a secret and answered in an encoding that Cordon cannot read',
 }
 
 /** Headers that offer compression which Cordon cannot read. */

@@ -152,7 +152,7 @@ describe('forms of a secret', () => {
   const ways = fc.array(fc.nat(WRITTEN.length - 1), { minLength: VALUE.length, maxLength: VALUE.length })
   const before = fc.constantFrom('', 'x', '%', '%4', '\\', '\\u', '\\u00', '\\\\', '&', '&#', '%25', '&amp;')
 
-  it('are taken out however each character is written, whatever stands before, and wherever the stream is cut', () => {
+  it('are removed however each character is written, whatever precedes them, and wherever the stream is cut', () => {
     const property = fc.property(ways, before, fc.nat(), fc.boolean(), (how, start, cut, sameLength) => {
       const echo = [...VALUE].map((sign, at) => WRITTEN[how[at]!]!(sign)).join('')
       const text = Buffer.from(`a line\n${start}${echo} after`)
@@ -213,7 +213,7 @@ describe('forms of a secret', () => {
     { name: 'a mask that no server may use', read: websocketHead, bytes: [0x81, 0x85, 1, 2, 3, 4, 0, 0, 0, 0, 0] },
     { name: 'an extension that was not agreed on', read: websocketHead, bytes: [0xc1, 2, 1, 2] },
     { name: 'a kind of frame that there is not', read: websocketHead, bytes: [0x83, 2, 1, 2] },
-    { name: 'text in the place of frames', read: websocketHead, bytes: [...Buffer.from(`echo ${VALUE}`)] },
+    { name: 'text instead of frames', read: websocketHead, bytes: [...Buffer.from(`echo ${VALUE}`)] },
     { name: 'a packed gRPC message', read: envelopeHead, bytes: [1, 0, 0, 0, 2, 1, 2] },
     {
       name: 'an event frame that text begins',

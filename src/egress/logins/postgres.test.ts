@@ -47,9 +47,9 @@ async function logIn(serve: (take: () => Promise<string>, host: Duplex) => Promi
     await serve(take, server)
   })()
   try {
-    const made = await postgres.logIn(call)
+    const created = await postgres.logIn(call)
     await served
-    return { made: made?.used(), seen }
+    return { made: created?.used(), seen }
   } catch (error) {
     return { problem: String(error), seen }
   } finally {
@@ -66,7 +66,7 @@ const nonceOf = (text: string) => /r=(.*)$/.exec(text)![1]!
 describe('a server', () => {
   it('that knows the password is logged in to', async () => {
     const salt = Buffer.from('salt')
-    const { made, seen } = await logIn(async (take, host) => {
+    const { made: created, seen } = await logIn(async (take, host) => {
       host.write(SASL)
       const first = await take()
       const bare = first.slice(first.indexOf('n=,'))
@@ -80,7 +80,7 @@ describe('a server', () => {
       host.write(wants(12, `v=${createHmac('sha256', key).update(said).digest('base64')}`))
       host.write(OK)
     })
-    expect(made).toBe(true)
+    expect(created).toBe(true)
     expect(seen).not.toContain(VALUE)
   })
 

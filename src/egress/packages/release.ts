@@ -81,7 +81,7 @@ export function canonicalName(ecosystem: Ecosystem, name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, ecosystem === 'crates' ? '_' : '-')
 }
 
-/** Orders versions by their numbers; a pre-release comes before its release. */
+/** Sorts versions by their numbers; a pre-release comes before its release. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [numbersOf(a), numbersOf(b)]
   for (let at = 0; at < Math.max(left.length, right.length); at++) {

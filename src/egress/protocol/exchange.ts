@@ -69,14 +69,15 @@ export async function exchange(
   const record = startRecord(passage, { kind: 'http', target, method: head.method, path })
   if ('refusal' in read) return refuse(passage, record, message, response, read.refusal, target)
   const headers = upstreamHeaders(head, read)
-  const held = passage.broker?.signsPayload(read.target, headers) ? await passage.bodies.hold(message) : null
-  if (held !== null && 'refusal' in held) return refuse(passage, record, message, response, held.refusal, target)
-  const cleared = await clearRequest(passage, read, head.method, headers, tunnel, held?.hash ?? null)
-  if (!('admission' in cleared) || response.destroyed || message.socket.destroyed) held?.body.destroy()
+  const buffered = passage.broker?.signsPayload(read.target, headers) ? await passage.bodies.hold(message) : null
+  if (buffered !== null && 'refusal' in buffered)
+    return refuse(passage, record, message, response, buffered.refusal, target)
+  const cleared = await clearRequest(passage, read, head.method, headers, tunnel, buffered?.hash ?? null)
+  if (!('admission' in cleared) || response.destroyed || message.socket.destroyed) buffered?.body.destroy()
   if ('refusal' in cleared) return refuse(passage, record, message, response, cleared.refusal, target)
   if ('answer' in cleared) return answerWhole(passage, record, message, response, cleared.answer)
   if (response.destroyed || message.socket.destroyed) return
-  new Exchange(passage, record, message, response, read, cleared, held?.body ?? message).send()
+  new Exchange(passage, record, message, response, read, cleared, buffered?.body ?? message).send()
 }
 
 /** The options of the outgoing request. */

@@ -76,7 +76,7 @@ export function carryGit(passage: Passage, socket: Socket, admission: Admission,
     const { addresses } = admission.route
     if (open) return recordAllowed(passage, record, { up, down, address: addresses[0] ?? null })
     const said = words.trim().split('\n').at(-1)?.trim().slice(0, 300) || 'it ended without a word'
-    refuse({ code: 'upstream-unreachable', message: `ssh of your own to ${authorityOf(target, null)}: ${said}` })
+    refuse({ code: 'upstream-unreachable', message: `your ssh to ${authorityOf(target, null)}: ${said}` })
   })
 }
 

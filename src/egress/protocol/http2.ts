@@ -136,10 +136,11 @@ async function serveStream(
   if (problem !== null) return refuse(passage, record, stream, headers, problem, tunnel)
   const read = { target: tunnel.target, secure: tunnel.secure, path }
   const own = withHost(withoutPseudo(rawHeaders), headers)
-  const held = passage.broker?.signsPayload(tunnel.target, own) ? await passage.bodies.hold(stream) : null
-  if (held !== null && 'refusal' in held) return refuse(passage, record, stream, headers, held.refusal, tunnel)
-  const cleared = await clearRequest(passage, read, method, own, tunnel, held?.hash ?? null)
-  if (!('admission' in cleared) || stream.destroyed) held?.body.destroy()
+  const buffered = passage.broker?.signsPayload(tunnel.target, own) ? await passage.bodies.hold(stream) : null
+  if (buffered !== null && 'refusal' in buffered)
+    return refuse(passage, record, stream, headers, buffered.refusal, tunnel)
+  const cleared = await clearRequest(passage, read, method, own, tunnel, buffered?.hash ?? null)
+  if (!('admission' in cleared) || stream.destroyed) buffered?.body.destroy()
   if ('refusal' in cleared) return refuse(passage, record, stream, headers, cleared.refusal, tunnel)
   if (stream.destroyed) return
   if ('answer' in cleared) {
@@ -150,7 +151,7 @@ async function serveStream(
     stream.respond(answered)
     return void stream.end(method === 'HEAD' ? undefined : body)
   }
-  relay(passage, record, stream, headers, cleared, tunnel, hostSession(), held?.body ?? stream)
+  relay(passage, record, stream, headers, cleared, tunnel, hostSession(), buffered?.body ?? stream)
 }
 
 function relay(

@@ -58,19 +58,19 @@ export async function carryLogin(
     isPrivate: (to) => to instanceof TLSSocket || (route.parent === undefined && isLoopback(to.remoteAddress ?? '')),
   }
   try {
-    const made = await wire.logIn(call)
+    const created = await wire.logIn(call)
     clearTimeout(timer)
-    if (made === null) return
-    const address = made.host.remoteAddress ?? null
-    const ways = { down: login.scrub(wire.readHead), ...(made.words && { up: made.words }) }
+    if (created === null) return
+    const address = created.host.remoteAddress ?? null
+    const ways = { down: login.scrub(wire.readHead), ...(created.words && { up: created.words }) }
     const refused =
-      made.words &&
-      new Promise<EgressDenial>((resolve) => made.words!.once('error', (error) => resolve(refusalOf(error))))
+      created.words &&
+      new Promise<EgressDenial>((resolve) => created.words!.once('error', (error) => resolve(refusalOf(error))))
     void refused?.then((refusal) => end(client, wire, refusal))
-    const bytes = await join(made.client, made.host, passage.limits.idleMilliseconds, ways)
+    const bytes = await join(created.client, created.host, passage.limits.idleMilliseconds, ways)
     const refusal = await Promise.race([refused, null])
     if (refusal) recordRefused(passage, record, refusal, bytes)
-    else recordAllowed(passage, record, { ...bytes, address, secrets: made.used() ? [login.name] : [] })
+    else recordAllowed(passage, record, { ...bytes, address, secrets: created.used() ? [login.name] : [] })
   } catch (error) {
     clearTimeout(timer)
     const refusal = error instanceof LoginRefused ? error.refusal : upstreamRefusal(error, target)

@@ -209,7 +209,7 @@ export class PackageGate {
     for (const { key, verdict, message } of concerns) {
       const agreed = verdict === 'ask' && (await this.#answerTo(key, message, request.read.target)) === true
       if (!agreed) {
-        const why = verdict === 'deny' ? '[packages] refuses it' : 'nobody agreed to it'
+        const why = verdict === 'deny' ? '[packages] refuses it' : 'nobody approved it'
         return {
           code: 'package-refused',
           message: `${message} ${why}; to trust the name, list it under trusted in [packages]`,

@@ -11,7 +11,7 @@ import type { RelayTransforms } from '../wire/join.ts'
 
 /** More than any message of ssh-agent needs. */
 const MOST_BYTES = 256 * 1024
-/** The protocol of gpg-agent has no longer lines, and who reads one in parts reads another command. */
+/** The protocol of gpg-agent has no lines longer than this; a reader of parts would see another command. */
 const MOST_LINE = 1000
 
 /** The length of one message, or null while incomplete. Throws if it is too large. */

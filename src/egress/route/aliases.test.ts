@@ -59,7 +59,7 @@ it.each([
   ['a port that is served inside', ['127.0.0.1:5432', 'localhost'], false, []],
   ['a port of the name service or the proxy', ['127.0.0.1:3128'], false, ['localhost', '127.0.0.1']],
   ['an address of IPv6', ['[::1]:5432'], false, ['::1']],
-  ['a sandbox without a loopback of its own', ['127.0.0.1:5432'], true, ['localhost', '127.0.0.1', '::1']],
+  ['a sandbox without its own loopback', ['127.0.0.1:5432'], true, ['localhost', '127.0.0.1', '::1']],
 ])('through the proxy alone: %s', (_, hosts, isShared, expected) =>
   expect(proxiedLoopback(rulesOf(hosts), isShared)).toEqual(expected),
 )

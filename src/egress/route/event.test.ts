@@ -28,7 +28,7 @@ describe('the summary', () => {
     ])
   })
 
-  it('tells a failure from a refusal', () => {
+  it('distinguishes a failure from a refusal', () => {
     const event = refused(FACTS, { code: 'upstream-unreachable', message: 'cannot be reached' })
     expect(event.verdict).toBe('fault')
     expect(summaryLine(event)).toMatch(/^failed: api\.example\.com /)
@@ -51,7 +51,7 @@ describe('a refusal over HTTP', () => {
     expect(JSON.parse(json!)).toMatchObject({ code: 'host-unlisted', host: 'api.example.com', command: 'npm test' })
   })
 
-  it('is JSON alone for who asks for it', () => {
+  it('is JSON only on request', () => {
     const { body } = httpRefusal(refusal, TARGET, 'npm test', 'application/json')
     expect(JSON.parse(body)).toMatchObject({ error: 'blocked', code: 'host-unlisted' })
   })

@@ -161,7 +161,9 @@ export function readAuthorities(files: readonly string[]): string[] {
         cause: error,
       })
     }
-    throw new Fault('bad-config', `the file of ca_files ${file} holds no certificate`, { remedy: 'It has to be PEM.' })
+    throw new Fault('bad-config', `the file of ca_files ${file} contains no certificate`, {
+      remedy: 'It has to be PEM.',
+    })
   })
 }
 

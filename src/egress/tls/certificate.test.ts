@@ -39,7 +39,7 @@ describe('leaves', () => {
     expect(leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1'])
   })
 
-  it('come with a context that is made once', () => {
+  it('come with a context that is created once', () => {
     const ca = createSessionCa()
     expect(ca.contextFor('github.com')).toBe(ca.contextFor('github.com'))
     expect(ca.contextFor('github.com')).not.toBe(ca.contextFor('python.org'))

@@ -16,7 +16,7 @@ export interface HeldBody {
   readonly hash: string
 }
 
-/** Holds the bodies of one command. */
+/** Keeps the bodies of one command. */
 export interface BodyHold {
   hold(message: Readable): Promise<HeldBody | { readonly refusal: EgressDenial }>
   /** Bytes in memory. */

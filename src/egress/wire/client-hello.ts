@@ -38,7 +38,7 @@ export const ACCESS_DENIED: Buffer = Buffer.from([0x15, 3, 3, 0, 2, 2, 49])
 export function helloReader(): (bytes: Buffer) => HelloReading {
   const parts: Buffer[] = []
   let records = 0
-  let held = 0
+  let buffered = 0
   /** The start of the first incomplete record. */
   let at = 0
 
@@ -56,15 +56,15 @@ export function helloReader(): (bytes: Buffer) => HelloReading {
       if (++records > MAX_RECORDS) return bad(`a ClientHello in more than ${MAX_RECORDS} records`)
       // A copy: the buffer may move before the next call.
       parts.push(Buffer.from(bytes.subarray(at + RECORD_HEAD, at + RECORD_HEAD + length)))
-      held += length
+      buffered += length
       at += RECORD_HEAD + length
-      if (held < MESSAGE_HEAD) continue
+      if (buffered < MESSAGE_HEAD) continue
       const whole = Buffer.concat(parts)
       const end = MESSAGE_HEAD + whole.readUIntBE(1, 3)
       if (end > MAX_HELLO) return tooLong()
       // The rest of the record would go to the host unread.
-      if (held > end) return bad('a ClientHello with something behind it')
-      if (held === end) return parseHello(whole.subarray(MESSAGE_HEAD, end), at)
+      if (buffered > end) return bad('a ClientHello with something behind it')
+      if (buffered === end) return parseHello(whole.subarray(MESSAGE_HEAD, end), at)
     }
   }
 }

@@ -73,7 +73,7 @@ describe('a fed socket', () => {
     await once(near, 'close')
   })
 
-  it('is told from a socket that reads for itself', async () => {
+  it('is distinguished from a socket that reads for itself', async () => {
     const { near, far } = await open()
     expect(isFed(far)).toBe(false)
     near.destroy()

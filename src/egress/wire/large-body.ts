@@ -40,7 +40,7 @@ export function carryLargeBody(
   let left = length
   let slab: Buffer = Buffer.allocUnsafeSlow(SLAB)
   let filled = 0
-  let held = 0
+  let buffered = 0
   let flushing = false
 
   function take(piece: Buffer): boolean {
@@ -63,7 +63,7 @@ export function carryLargeBody(
       flushing = true
       setImmediate(flush)
     }
-    return held < MAX_HELD
+    return buffered < MAX_HELD
   }
 
   function flush(): void {
@@ -72,10 +72,10 @@ export function carryLargeBody(
     const full = slab
     const bytes = full.subarray(0, filled)
     filled = 0
-    held++
+    buffered++
     response.write(bytes, () => {
       free.push(full)
-      if (held-- === MAX_HELD && left > 0) socket.resume()
+      if (buffered-- === MAX_HELD && left > 0) socket.resume()
     })
     slab = free.pop() ?? Buffer.allocUnsafeSlow(SLAB)
   }

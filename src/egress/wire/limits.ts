@@ -2,7 +2,7 @@
 
 export interface ProxyLimits {
   readonly connections: number
-  /** Concurrent requests on one connection: all pipelined ones are held in memory. */
+  /** Concurrent requests on one connection: all pipelined ones stay in memory. */
   readonly pipelined: number
   readonly headerBytes: number
   /** Until a request head or a TLS hello is complete. */

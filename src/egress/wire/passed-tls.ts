@@ -86,7 +86,7 @@ class ClientSide extends Transform {
   readonly #judge: (hello: ClientHello) => EgressDenial | null
   #state: 'hello' | 'waiting' | 'second' | 'tls13' | 'older' = 'hello'
   #answer: Answer | null = null
-  #held: Buffer = Buffer.alloc(0)
+  #buffered: Buffer = Buffer.alloc(0)
   #read = helloReader()
   #done: TransformCallback | null = null
   /**
@@ -109,19 +109,19 @@ class ClientSide extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
-    this.#held = Buffer.concat([this.#held, chunk])
+    this.#buffered = Buffer.concat([this.#buffered, chunk])
     this.#advance(done)
   }
 
   #advance(done: TransformCallback): void {
     try {
-      while (this.#held.length > 0 && this.#step());
+      while (this.#buffered.length > 0 && this.#step());
     } catch (error) {
       done(error as Error)
       return
     }
     // Bytes before the host's answer wait for it.
-    if (this.#state === 'waiting' && this.#held.length > 0) this.#done = done
+    if (this.#state === 'waiting' && this.#buffered.length > 0) this.#done = done
     else done()
   }
 
@@ -137,7 +137,7 @@ class ClientSide extends Transform {
       case 'second':
         return this.#passUpToHello()
       case 'tls13':
-        this.#pass(this.#held.length)
+        this.#pass(this.#buffered.length)
         return true
       case 'older':
         return this.#passRecords()
@@ -145,7 +145,7 @@ class ClientSide extends Transform {
   }
 
   #passHello(): boolean {
-    const reading = this.#read(this.#held)
+    const reading = this.#read(this.#buffered)
     if (reading.state === 'more') return false
     if (reading.state === 'bad')
       throw new HelloRefused({ code: 'not-tls', message: `a broken ClientHello: ${reading.problem}` })
@@ -159,37 +159,37 @@ class ClientSide extends Transform {
 
   /** Passes early data, and TLS 1.3's compatibility cipher change. */
   #passUpToHello(): boolean {
-    if (this.#held[0] === HANDSHAKE) {
+    if (this.#buffered[0] === HANDSHAKE) {
       this.#read = helloReader()
       this.#state = 'hello'
       return true
     }
-    const end = this.#held.length < RECORD_HEAD ? null : RECORD_HEAD + this.#held.readUInt16BE(3)
-    if (end === null || this.#held.length < end) return false
+    const end = this.#buffered.length < RECORD_HEAD ? null : RECORD_HEAD + this.#buffered.readUInt16BE(3)
+    if (end === null || this.#buffered.length < end) return false
     this.#pass(end)
     return true
   }
 
   #passRecords(): boolean {
     if (this.#left === 0) {
-      if (this.#held.length < RECORD_HEAD) return false
-      this.#left = RECORD_HEAD + this.#held.readUInt16BE(3)
-      if (this.#held[0] === CHANGE_CIPHER) this.#encrypted ??= 0
+      if (this.#buffered.length < RECORD_HEAD) return false
+      this.#left = RECORD_HEAD + this.#buffered.readUInt16BE(3)
+      if (this.#buffered[0] === CHANGE_CIPHER) this.#encrypted ??= 0
       // The first ends the handshake; another one starts the next, whose ClientHello cannot be
       // read.
-      if (this.#held[0] === HANDSHAKE && this.#encrypted !== null && ++this.#encrypted > 1) {
+      if (this.#buffered[0] === HANDSHAKE && this.#encrypted !== null && ++this.#encrypted > 1) {
         const message = 'the client negotiates TLS again, which may hide another name'
         throw new HelloRefused({ code: 'hidden-name', message })
       }
     }
-    const part = Math.min(this.#left, this.#held.length)
+    const part = Math.min(this.#left, this.#buffered.length)
     this.#left -= part
     this.#pass(part)
     return true
   }
 
   #pass(length: number): void {
-    this.push(this.#held.subarray(0, length))
-    this.#held = this.#held.subarray(length)
+    this.push(this.#buffered.subarray(0, length))
+    this.#buffered = this.#buffered.subarray(length)
   }
 }

@@ -107,7 +107,7 @@ export function remedyFor(code: EgressCode, target: Target | null): string | nul
     case 'secret-missing':
       return 'set its value at that source, or remove the entry from [[secrets]]'
     case 'secret-foreign':
-      return 'if it is none, list it in pass_headers or pass_parameters of the secret in [[secrets]]'
+      return 'if it is not a secret, list it in pass_headers or pass_parameters of the secret in [[secrets]]'
     case 'secret-unread':
       return 'remove the host from the secret in [[secrets]], or tls = "pass" from its entry'
     case 'secret-elsewhere':

@@ -154,16 +154,16 @@ async function eachMessage(
     mem_storage: true,
     num_replicas: 1,
   }
-  const { name: made, num_pending: pending } = await jsm.consumers.add(stream, config)
+  const { name: created, num_pending: pending } = await jsm.consumers.add(stream, config)
   try {
     if (pending === 0) return
-    const consumer = await jetstream(connection).consumers.get(stream, made)
+    const consumer = await jetstream(connection).consumers.get(stream, created)
     let left = pending
     for await (const message of await consumer.consume({ max_messages: 1000 })) {
       take(message.string(), message.subject)
       if (--left === 0) break
     }
   } finally {
-    await jsm.consumers.delete(stream, made).catch(() => {})
+    await jsm.consumers.delete(stream, created).catch(() => {})
   }
 }

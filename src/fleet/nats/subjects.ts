@@ -78,7 +78,7 @@ export function permissionsOf(fleet: string, machine: PublicKey, role: Role): Na
       direct(names.policyStream, names.people),
       direct(names.policyStream, names.openings('*')),
       direct(names.answerStream, names.answer(id, '*', '*')),
-      // Its own records, by a consumer of its own name, whose filter is part of the subject.
+      // Its own records, by a consumer with its own name, whose filter is part of the subject.
       `$JS.API.CONSUMER.CREATE.${names.recordStream}.${id}.${names.records(id, '*')}`,
       ...['INFO', 'DELETE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${names.recordStream}.${id}`),
     ],

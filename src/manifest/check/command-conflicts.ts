@@ -234,7 +234,7 @@ export function checkToolLevels(manifest: Manifest, report: Report): void {
       message: `the plan agent is read-only, so the level of ${tool} has no effect`,
       expected: '"deny", or a tool that reads',
       found: JSON.stringify(value),
-      suggestion: 'delete it, or give the level to an agent of your own: [agents.NAME.tools]',
+      suggestion: 'delete it, or give the level to a custom agent: [agents.NAME.tools]',
     })
   }
 }

@@ -176,7 +176,7 @@ function checkLogin({ value, at, rule }: Item<SecretEntry>, report: Report): voi
   if (others.length > 0) {
     report.error(at, rule, {
       code: 'refused-grant',
-      message: `a login of ${value.login} is no request of HTTP, so ${others[0]![0]} has no meaning beside it`,
+      message: `a login of ${value.login} is not an HTTP request, so ${others[0]![0]} has no meaning beside it`,
       expected: 'login alone, with source, hosts, part, after or as',
       found: others.map(([name]) => name).join(', '),
     })

@@ -59,7 +59,7 @@ const projects: readonly {
     },
     commands: ['cargo build:*', 'cargo check:*', 'cargo test:*', 'cargo clippy:*', 'cargo fmt:*', 'pytest:*'],
     bundles: ['node', 'npm', 'cargo', 'python', 'uv'],
-    note: 'folders add tools, but no names of their own; what is installed or made for tests adds nothing',
+    note: 'folders add tools, but not their own names; what is installed or written for tests adds nothing',
   },
   { name: 'only git', files: { '.git/HEAD': '' }, commands: [], bundles: ['git'], note: '' },
   {
@@ -207,7 +207,7 @@ const ports: readonly (readonly [note: string, files: Readonly<Record<string, st
   ['a port after =', { 'package.json': scripts({ 'dev:web': 'astro dev --port=5000' }) }, [5000]],
   ['a build serves nothing', { 'package.json': scripts({ build: 'vite build', test: 'vitest -p 4444' }) }, []],
   [
-    'vite with a port of its own',
+    'vite with its own port',
     { 'package.json': scripts({ dev: 'vite' }), 'vite.config.ts': 'export default { server: { port: 7001 } }' },
     [7001],
   ],

@@ -67,7 +67,7 @@ function renderReads({ samples }: ProjectFacts, { reads }: MachineFacts): string
   const lines = ['**', ...reads, ...samples].map((path) => `  ${printString(path)},`)
   const skills = reads.length > 0 ? ', and what your agents bring along: their skills and plugins, read-only' : ''
   return `[capabilities.allow.read]
-# The project${skills}.${samples.length > 0 ? ' A sample is no secret.' : ''}
+# The project${skills}.${samples.length > 0 ? ' A sample is not a secret.' : ''}
 paths = [
 ${lines.join('\n')}
 ]

@@ -43,7 +43,7 @@ const rows: readonly Row[] = [
     opens: ['Every granted command may reach "github.com:22" with your ssh keys, to read and write git repositories.'],
   },
   {
-    name: 'from reading repositories to writing them is a change of its own',
+    name: 'from reading repositories to writing them is a separate change',
     before: '[capabilities.allow.commands]\ndefault_domains = [{ host = "github.com:22", ssh = "fetch" }]',
     after: '[capabilities.allow.commands]\ndefault_domains = [{ host = "github.com:22", ssh = "push" }]',
     changes: [
@@ -85,7 +85,7 @@ const rows: readonly Row[] = [
     before: '',
     after: '[capabilities.allow.read]\npaths = ["src/**"]',
     opens: ['"src/**" may be read without asking.'],
-    closes: ['From now on reads that no grant covers ask.'],
+    closes: ['Other reads now ask first.'],
   },
   {
     name: 'levels have a direction',
@@ -141,7 +141,7 @@ describe('reachDiff', () => {
 it.each([
   { note: 'a default of what a project can only make stricter', text: '[security]\npipes = true', said: [] },
   {
-    note: 'one that holds over the user’s own',
+    note: 'one that overrides the user’s own',
     text: '[permission]\nmode = "custom"',
     said: ['permission.mode is "custom" as before, now whatever ~/.config/cordon/cordon.toml says.'],
   },

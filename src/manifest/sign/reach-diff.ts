@@ -50,9 +50,9 @@ function parseGrants(canonical: string): Grants {
 }
 
 const DECLARED: Readonly<Record<string, readonly [kind: ReachKind, text: string]>> = {
-  'capabilities.allow.read': ['read', 'reads that no grant covers ask'],
-  'capabilities.allow.write': ['write', 'writes that no grant covers ask'],
-  'capabilities.allow.commands': ['command', 'commands that no grant covers ask'],
+  'capabilities.allow.read': ['read', 'reads'],
+  'capabilities.allow.write': ['write', 'writes'],
+  'capabilities.allow.commands': ['command', 'commands'],
 }
 
 function declaredChanges(old: Grants, now: Grants): ReachChange[] {
@@ -60,8 +60,8 @@ function declaredChanges(old: Grants, now: Grants): ReachChange[] {
     const [was, is] = [old.declared.includes(section), now.declared.includes(section)]
     if (was === is || kind === 'command') return []
     return is
-      ? [{ direction: 'closes', kind, subject: section, verdict: 'ask', text: `From now on ${text}.` }]
-      : [{ direction: 'opens', kind, subject: section, verdict: 'allow', text: `No longer applies: ${text}.` }]
+      ? [{ direction: 'closes', kind, subject: section, verdict: 'ask', text: `Other ${text} now ask first.` }]
+      : [{ direction: 'opens', kind, subject: section, verdict: 'allow', text: `Other ${text} no longer ask first.` }]
   })
 }
 
@@ -77,19 +77,19 @@ function settingChanges(old: Grants, now: Grants): ReachChange[] {
 
 function listChanges(list: ListWords, path: string, was: Plain | undefined, is: Plain | undefined): ReachChange[] {
   const [old, now] = [entries(list, was), entries(list, is)]
-  const made: ReachChange[] = []
+  const created: ReachChange[] = []
   const add = (direction: ReachChange['direction'], subject: string, verdict: Verdict | null, text: string) =>
-    made.push({ direction, kind: list.kind, subject, verdict, text })
+    created.push({ direction, kind: list.kind, subject, verdict, text })
   const closing = list.effect === 'closes'
   // A list that was written and lost every entry (an unset variable) lets nothing through.
   if (isClosed(is)) add('closes', path, 'deny', `${list.what} is empty now, and lets nothing through.`)
   else if (isClosed(was)) add('opens', path, null, `${list.what} was empty and let nothing through; now it does.`)
-  if (isClosed(is)) return made
+  if (isClosed(is)) return created
   if (list.filter !== undefined && !isClosed(was) && (old.size === 0) !== (now.size === 0)) {
     const only = [...now.keys()].map(quote).join(', ')
     if (now.size === 0) add('opens', path, 'allow', `${list.filter} anything: the list of ${old.size} is gone.`)
     else add('closes', path, null, `${list.filter} nothing but ${only}.`)
-    return made
+    return created
   }
   for (const [subject, entry] of now) {
     const before = old.get(subject)
@@ -102,7 +102,7 @@ function listChanges(list: ListWords, path: string, was: Plain | undefined, is: 
     if (now.has(subject)) continue
     add(closing ? 'opens' : 'closes', subject, closing ? null : 'ask', list.removed(quote(subject), entry))
   }
-  return made
+  return created
 }
 
 function isClosed(value: Plain | undefined): boolean {

@@ -48,21 +48,39 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'review.per_hour': 'Questions an hour that the reviewer gets',
   'review.timeout': 'Seconds for an answer of the reviewer',
   'review.instructions': 'The reviewer is instructed',
-  'security.background': flag('Commands may run in the background (`cmd &`)'),
-  'security.case_terminator': flag('`case` statements may be used'),
-  'security.compound': flag('One command text may contain several commands (`&&`, `||`, `;`)'),
-  'security.parameter_expansion': flag('Variables may be used in commands (`$VAR`)'),
-  'security.pipes': flag('Pipes may be used (`a | b`)'),
+  'security.background': flag(
+    'Commands may run in the background (`cmd &`)',
+    'Commands may not run in the background (`cmd &`)',
+  ),
+  'security.case_terminator': flag('`case` statements may be used', '`case` statements may not be used'),
+  'security.compound': flag(
+    'One command text may contain several commands (`&&`, `||`, `;`)',
+    'A command text contains one command, without `&&`, `||` or `;`',
+  ),
+  'security.parameter_expansion': flag(
+    'Variables may be used in commands (`$VAR`)',
+    'Variables may not be used in commands (`$VAR`)',
+  ),
+  'security.pipes': flag('Pipes may be used (`a | b`)', 'Pipes may not be used (`a | b`)'),
   'security.redirects': {
     none: 'Commands redirect nothing.',
     streams: 'Commands redirect no files, only their streams.',
     all: 'Commands may redirect to and from files, as the file rules allow (`> file`).',
   },
-  'security.command_substitution': flag('Substitutions may be used, judged by the commands inside (`$(…)`)'),
-  'security.implicit_coordinators': flag('echo, cd and their like need no grant'),
-  'security.privilege_wrappers': flag('sudo and doas may be granted'),
-  'security.system_python': flag('Interpreters may be granted, which run any code'),
-  'security.every_program': flag('Programs that a command starts need a grant as well'),
+  'security.command_substitution': flag(
+    'Substitutions may be used, judged by the commands inside (`$(…)`)',
+    'Substitutions may not be used (`$(…)`)',
+  ),
+  'security.implicit_coordinators': flag(
+    'echo, cd and their like need no grant',
+    'echo, cd and their like need a grant',
+  ),
+  'security.privilege_wrappers': flag('sudo and doas may be granted', 'sudo and doas cannot be granted'),
+  'security.system_python': flag('Interpreters may be granted, which run any code', 'Interpreters cannot be granted'),
+  'security.every_program': flag(
+    'Programs that a command starts need a grant as well',
+    'Programs that a command starts need no grant',
+  ),
   'security.runtime_grants': {
     true: 'Your answers may open more than what is signed.',
     false: 'Nothing beyond what is signed: what would ask is refused.',
@@ -71,13 +89,19 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
     deny: 'Paths outside the project are refused.',
     ask: 'Paths outside the project ask.',
   },
-  'security.hide_model': flag('The model does not see its own name'),
+  'security.hide_model': flag('The model does not see its own name', 'The model sees its own name'),
   'security.prompt_reads': {
     true: 'Reads that no grant covers ask.',
     false: 'Everything in the project may be read without asking.',
   },
-  'security.filter_listings': flag('Lists and searches show only what may be read'),
-  'security.taint_asks': flag('After text that tries to steer the agent, writes and commands ask'),
+  'security.filter_listings': flag(
+    'Lists and searches show only what may be read',
+    'Lists and searches also show names that may not be read',
+  ),
+  'security.taint_asks': flag(
+    'After text that tries to steer the agent, writes and commands ask',
+    'After text that tries to steer the agent, writes and commands ask no more than before',
+  ),
   'agents.*.trust_score': 'How far the agent {} is trusted (0 to 1; below 0.6 it only reads)',
   'agents.*.mode': {
     plan: 'For the agent {}: nothing is written or run.',
@@ -105,7 +129,10 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
     own: 'A session writes into its own directory.',
     project: 'A session writes into the project.',
   },
-  'http.allow_private_hosts': flag('The web tools reach private addresses and this machine itself'),
+  'http.allow_private_hosts': flag(
+    'The web tools reach private addresses and this machine itself',
+    'The web tools cannot reach private addresses or this machine itself',
+  ),
   'packages.minimum_age': 'Seconds since a version of a package was published, at least',
   'packages.new_dependencies': levels('Packages that no committed lock file names'),
   'packages.install_scripts': levels('Packages that run their own code when they are installed'),
@@ -130,7 +157,10 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
     true: 'Keys and secret-shaped files are hidden from commands.',
     false: 'Keys and secret-shaped files are NOT HIDDEN from commands.',
   },
-  'sandbox.os.mask_tracked': flag('Secret-shaped files that git has are hidden as well'),
+  'sandbox.os.mask_tracked': flag(
+    'Secret-shaped files that git has are hidden as well',
+    'Secret-shaped files that git has are shown',
+  ),
   'sandbox.os.wrappers': 'Build tools that get what the tools have which they run',
   'network.parent_proxy': 'The proxy through which connections leave',
   'network.parent_proxy_login': 'Where the login for that proxy is',
@@ -142,7 +172,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'sandbox.run.timeout': 'Seconds for programs of the model',
   'components.*.sha256': 'The component {} may run, with the hash',
   'components.*.tools': 'Tools that the component {} may call',
-  'components.*.model': flag('The component {} may ask the model'),
+  'components.*.model': flag('The component {} may ask the model', 'The component {} may not ask the model'),
   'components.*.storage': 'Bytes that the component {} may keep',
   'components.*.memory': 'Memory of the component {}, in bytes',
   'limits.command_timeout': 'Seconds after which a command is ended',
@@ -156,16 +186,25 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
     ntfy: 'Questions that are sent are messages of ntfy.',
   },
   'approvals.answer_url': 'Links that answer a question begin with',
-  'approvals.desktop': flag('Questions are also shown as notifications of the desktop'),
+  'approvals.desktop': flag(
+    'Questions are also shown as desktop notifications',
+    'Questions are not shown as desktop notifications',
+  ),
   'audit.max_bytes': 'Bytes after which the record begins a new file',
-  'audit.arguments': flag('The record keeps the arguments of calls in clear text, secrets masked'),
+  'audit.arguments': flag(
+    'The record keeps the arguments of calls in clear text, secrets masked',
+    'The record does not keep the arguments of calls',
+  ),
   'tools.*.enabled': { true: 'The tool {} is offered.', false: 'The tool {} is not offered.' },
   'tools.*.require_confirmation': { true: 'The tool {} asks each time.', false: 'The tool {} does not ask each time.' },
   'tools.*.timeout': 'Seconds for a call of the tool {}',
   'tools.*.max_output_bytes': 'Bytes of output that are kept of the tool {}',
   'tools.*.env_vars': 'Variables that the tool {} sees, of those it wants',
   'tools.*.domains': 'Hosts that the tool {} reaches, of those it wants',
-  'mcp.*.trust_hints': flag('What the MCP server {} says of its tools is believed'),
+  'mcp.*.trust_hints': flag(
+    'What the MCP server {} says of its tools is believed',
+    'What the MCP server {} says of its tools is not believed',
+  ),
   'mcp.*.read_only': toolLevels('The tools of the MCP server {} that say they only read'),
   'mcp.*.destructive': toolLevels('The tools of the MCP server {} that may destroy'),
   'mcp_servers.*.command': 'The MCP server {} is started, by',
@@ -176,7 +215,10 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'mcp_servers.*.env_vars': 'The MCP server {} sees the variables',
   'mcp_servers.*.secrets': 'The MCP server {} uses the secrets',
   'mcp_servers.*.requests': 'The MCP server {} may ask you for',
-  'debug.dump_provider_payloads': flag('What is sent to the model, and its answers, are written to disk in clear text'),
+  'debug.dump_provider_payloads': flag(
+    'What is sent to the model, and its answers, are written to disk in clear text',
+    'What is sent to the model, and its answers, are not written to disk',
+  ),
 }
 
 function toolLevels(what: string): SettingWords {
@@ -187,8 +229,8 @@ function levels(what: string): SettingWords {
   return { deny: `${what} are refused.`, ask: `${what} ask.`, allow: `${what} are installed without asking.` }
 }
 
-function flag(what: string): SettingWords {
-  return { true: `${what}.`, false: `No longer, or not: ${what.charAt(0).toLowerCase()}${what.slice(1)}.` }
+function flag(on: string, off: string): SettingWords {
+  return { true: `${on}.`, false: `${off}.` }
 }
 
 /** One sentence for a setting that was `old` and is `now`; `names` replace its stars. */

@@ -317,7 +317,7 @@ describe('amending a signed manifest', () => {
         renameSync(`${path}.new`, path)
       },
     ],
-  ])('does not lose a hand edit made while it works: %s', (_, write) => {
+  ])('does not lose an edit by hand while it works: %s', (_, write) => {
     const path = join(base, 'cordon.toml')
     writeFileSync(path, 'one\n')
     const amend = request(path)

@@ -83,10 +83,10 @@ export function userSigningKey(places: SigningPlaces): { readonly key: SigningKe
     const stored = places.keys.read(KEY_NAME)
     if (stored === null) {
       if (known !== null) throw keyGone(known)
-      const made = makeSigningKey()
-      const { warning } = places.keys.write(KEY_NAME, made.secret)
-      writeOwnFile(join(stateDir, `${KEY_NAME}.pub`), `${made.key.publicKey}\n`)
-      return { key: made.key, warning }
+      const created = makeSigningKey()
+      const { warning } = places.keys.write(KEY_NAME, created.secret)
+      writeOwnFile(join(stateDir, `${KEY_NAME}.pub`), `${created.key.publicKey}\n`)
+      return { key: created.key, warning }
     }
     const key = parseSigningKey(stored.value)
     if (key === null) throw new Fault('bad-key', `the key kept in the ${stored.from} is damaged`)
@@ -110,9 +110,9 @@ export function resetUserKey(places: SigningPlaces): { readonly warning: string 
   const stateDir = openOwnDirectory(places.stateDir)
   return withLock(join(stateDir, 'locks', KEY_NAME), () => {
     places.keys.delete(KEY_NAME)
-    const made = makeSigningKey()
-    const { warning } = places.keys.write(KEY_NAME, made.secret)
-    writeOwnFile(join(stateDir, `${KEY_NAME}.pub`), `${made.key.publicKey}\n`)
+    const created = makeSigningKey()
+    const { warning } = places.keys.write(KEY_NAME, created.secret)
+    writeOwnFile(join(stateDir, `${KEY_NAME}.pub`), `${created.key.publicKey}\n`)
     return { warning }
   })
 }

@@ -25,7 +25,7 @@ export function projectMessage(project: string, hash: string): string {
   return `cordon-project-signature-v1\0${project}\0${hash}`
 }
 
-/** The message a team signs: whoever trusts our key may have these grants in this project. */
+/** The message a team signs: those that trust our key may have these grants in this project. */
 export function teamMessage(identity: string, hash: string): string {
   return `cordon-team-signature-v2\0${identity}\0${hash}`
 }

@@ -125,7 +125,7 @@ describe('taking an entry out', () => {
     ['the first', '[a.b]\nl = ["x", "y"] # c\n', '[a.b]\nl = ["y"] # c\n'],
     ['the last', '[a.b]\nl = ["y", "x"]\n', '[a.b]\nl = ["y"]\n'],
     ['the only one', '[a.b]\nl = ["x"]\n', '[a.b]\nl = []\n'],
-    ['on lines of their own', '[a.b]\nl = [\n  "y",\n  "x",\n  "z",\n]\n', '[a.b]\nl = [\n  "y",\n  "z",\n]\n'],
+    ['on separate lines', '[a.b]\nl = [\n  "y",\n  "x",\n  "z",\n]\n', '[a.b]\nl = [\n  "y",\n  "z",\n]\n'],
     ['the only line', '[a.b]\nl = [\n  "x",\n]\n', '[a.b]\nl = [\n]\n'],
     ['the only one, with a comma', '[a.b]\nl = ["x", ]\n', '[a.b]\nl = [ ]\n'],
     [

@@ -192,9 +192,9 @@ function openTable(state: State, parts: readonly KeyPart[], tables: boolean, sta
   const entry = here.entries.get(last.name)
   if (tables) return openArrayTable(state, here, last, key, entry, start)
   if (entry === undefined) {
-    const made = addTable(here, last, 'header')
-    made.at = start
-    return made
+    const created = addTable(here, last, 'header')
+    created.at = start
+    return created
   }
   if (entry.node.kind === 'table' && entry.node.form === 'implicit') {
     entry.node.form = 'header'

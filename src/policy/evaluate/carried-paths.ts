@@ -52,7 +52,7 @@ function runsAmongKnown(fact: CommandFact, all: readonly CommandFact[]): boolean
   return others.every(isReadable)
 }
 
-/** The key that a command may read because the grant of its kind names it. */
+/** The key that a command may read because a grant for such keys names it. */
 export function grantedKey(
   policy: Policy,
   session: SessionFacts,

@@ -1,4 +1,4 @@
-/** A denied command holds where only bash would see it: text that is evaluated later, unknown text, words that name it. */
+/** A denied command is found where only bash would see it: text that is evaluated later, unknown text, words that name it. */
 
 import { describe, expect, it } from 'vitest'
 import { bashCall, commandRule, policyOf, sessionOf, sourced } from '../../../test/cases/policy-fixture.ts'

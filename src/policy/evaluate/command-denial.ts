@@ -37,7 +37,7 @@ const TAKES_DATA = /\b(?:read|mapfile|readarray)\b/
 
 /** `system("date")`, `"date" | getline`, `1e date`: the whole command is in the script. */
 const LITERAL_RUN = /\bsystem\s*\(\s*"[^"$]*"\s*\)|"[^"$]*"\s*\|&?\s*getline|(?:^|[;{\n])\s*[\d,$]*e\s+\w[^\n]*/g
-/** Any other way in which awk or sed runs something. */
+/** Any other way by which awk or sed runs something. */
 const OPEN_RUN = /\bsystem\b|[|@]|(?:^|[;{\n])\s*[\d,$/]*e\s*(?:$|[;}\n])|[^\w\s]\w*e\w*\s*$/
 
 /** A file that an assignment names by its descriptor: `BASH_ENV=/dev/stdin`. */

@@ -25,7 +25,7 @@ describe('denials', () => {
     ['another subcommand', 'git push', 'git status', 'no'],
     ['fewer words than the denial has', 'git push', 'git', 'no'],
     ['an option that takes a value', 'git push', 'git -C x push', 'yes'],
-    ['an option of git that stands alone', 'git push', 'git --no-pager push', 'yes'],
+    ['an option of git without a value', 'git push', 'git --no-pager push', 'yes'],
     ['what follows an option is read as its value and as a word', 'git push', 'git -C push status', 'yes'],
     ['a later word is not a subcommand', 'git push', 'git log push', 'no'],
     ['an option of another program may take a value', 'npm publish', 'npm --tag next publish', 'yes'],

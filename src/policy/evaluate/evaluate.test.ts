@@ -103,7 +103,7 @@ describe('observe mode (P11)', () => {
 })
 
 describe('levels', () => {
-  it('a denial of any layer stands, whatever another one allows', () => {
+  it('a denial of any layer applies, whatever another one allows', () => {
     const tools = new Map([['write', sourced<Verdict>('allow')]])
     expect(decide(write('a.txt'), { ...agent(0.7, [['write', 'deny']]), tools })).toBe('deny level-deny')
     const levels = new Map([['write', sourced<Verdict>('allow')]])
@@ -128,7 +128,7 @@ describe('the whole call', () => {
     expect(decision.segments).toHaveLength(3)
   })
 
-  it('looks at what is listed, too', () => {
+  it('also judges what is listed', () => {
     const policy = { reads: { allow: [], deny: [pathRule('hidden/**')], declared: false } }
     expect(decide(list('hidden/a'), policy)).toBe('deny denied-by-rule')
     expect(decide(list('/srv'), {})).toBe('deny outside-roots')
@@ -240,7 +240,7 @@ describe('files of commands', () => {
     expect(runs('cp a /etc/hostname')).toBe('deny outside-roots')
   })
 
-  it('another process is no way out', () => {
+  it('another process does not help', () => {
     expect(runs('cat /proc/1/root/etc/hostname')).toBe('deny outside-roots')
     expect(runs('cat /proc/self/environ')).toBe('deny outside-roots')
     const asks = { ...contained, outsideRoots: sourced<'ask'>('ask') }
@@ -318,8 +318,8 @@ describe('commands', () => {
     ['evaluated', `eval "$(cat ${SCRIPT})"`, 'ask'],
     ['by a wrapper', `cp ${SCRIPT} y.sh; env sh y.sh`, 'ask'],
     ['by find', `cp ${SCRIPT} y.sh; find . -name y.sh -exec sh {} ';'`, 'ask'],
-    ['looked at', `cat ${SCRIPT}`, 'allow'],
-    ['looked at, and something else run', `cat ${SCRIPT}; sh test.sh`, 'allow'],
+    ['read', `cat ${SCRIPT}`, 'allow'],
+    ['read, and something else run', `cat ${SCRIPT}; sh test.sh`, 'allow'],
     ['searched, and something else run', 'grep -r one .; sh test.sh', 'allow'],
     ['its words taken along, which are no script', 'cp .cordon/skills/x/SKILL.md b.md; sh b.md', 'allow'],
     ['another copy', 'cp a b; sh b', 'allow'],

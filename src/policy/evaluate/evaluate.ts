@@ -40,7 +40,7 @@ export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall):
 
 /**
  * What a written rule denies of the input of a server's tool (F2, F8, N2): no level and no rule of that server answers
- * it. Everything else there is for the rules of the server, which may mean files and hosts of its own.
+ * it. Everything else there is for the rules of the server, which may mean its own files and hosts.
  */
 function namedDenials(policy: Policy, session: SessionFacts, stance: Stance, call: ToolCall): PartDecision[] {
   if (!call.mcp?.input) return []

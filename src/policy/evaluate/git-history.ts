@@ -92,7 +92,7 @@ export function withMadeCheckouts(
   root: string,
   { commands }: Pick<ShellFacts, 'commands'>,
 ): SessionFacts {
-  const made = commands.flatMap((fact) => {
+  const created = commands.flatMap((fact) => {
     const words = fact.argv.map((word) => word.values?.[0] ?? '')
     const [first, second] = isGit(fact) ? subcommands(words.slice(1)) : []
     const base = gitDirectory(fact)
@@ -100,9 +100,9 @@ export function withMadeCheckouts(
     const places = words.slice(2).filter((word) => word !== '' && !word.startsWith('-'))
     return places.map((word) => posix.resolve(base, word)).filter((path) => isInside(path, root) && path !== root)
   })
-  if (made.length === 0 || session.repository === undefined) return session
+  if (created.length === 0 || session.repository === undefined) return session
   const originalOf = (path: string): string | null => {
-    const top = made.find((place) => isInside(path, place))
+    const top = created.find((place) => isInside(path, place))
     return session.repository!.originalOf(path) ?? (top === undefined ? null : root + path.slice(top.length))
   }
   return { ...session, repository: { ...session.repository, originalOf } }

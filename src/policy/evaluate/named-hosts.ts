@@ -149,7 +149,7 @@ interface CommandHosts {
   /** Why it may run code that its words do not show, where that is its place. */
   readonly doubt: string | null
   /** Those of its hosts that are for its program alone, where connections are judged by the program that makes them. */
-  readonly held: readonly HostRule[]
+  readonly limited: readonly HostRule[]
   /** It has hosts that it would have lost by its words. */
   readonly relied: boolean
 }
@@ -163,7 +163,7 @@ export interface TextHosts {
   /** What in the text runs code that cannot be read, for a person; null where nothing does. */
   readonly unread: string | null
   /** Those of its hosts that are for some of its programs alone, and these programs. */
-  readonly held: { readonly rules: readonly HostRule[]; readonly programs: readonly string[] }
+  readonly limited: { readonly rules: readonly HostRule[]; readonly programs: readonly string[] }
   /** Some of its hosts are only there because connections are judged by program. */
   readonly relies: boolean
 }
@@ -185,19 +185,22 @@ export function hostsOfText(policy: Policy, session: SessionFacts, text: TextFac
   const unreadable = [...each.filter(({ readable }) => !readable).map(({ hosts }) => hosts), ...evaluated]
   const unsafe = (rule: HostRule): boolean =>
     unreadable.some((own) => own.every((other) => keyOf(other) !== keyOf(rule)))
-  const closed = keysOf(each.filter(isClosed).flatMap(({ held }) => held))
+  const closed = keysOf(each.filter(isClosed).flatMap(({ limited }) => limited))
   const hosts = all.filter((rule) => closed.has(keyOf(rule)) || !unsafe(rule))
-  // What one command has for all of it is not held by another.
-  const open = keysOf(each.flatMap((one) => one.hosts.filter((rule) => !one.held.includes(rule))))
+  // What one command has everywhere is not limited by another.
+  const open = keysOf(each.flatMap((one) => one.hosts.filter((rule) => !one.limited.includes(rule))))
   const rules = view.byProgram
-    ? unique(each.flatMap(({ held }) => held)).filter((rule) => !open.has(keyOf(rule)) || unsafe(rule))
+    ? unique(each.flatMap(({ limited }) => limited)).filter((rule) => !open.has(keyOf(rule)) || unsafe(rule))
     : []
   return {
     commands: each,
     hosts,
     withheld: [...all.filter((rule) => !hosts.includes(rule)), ...lost],
     unread: unreadText(each, text),
-    held: { rules, programs: [...new Set(each.flatMap(({ fact, held }) => (held.length > 0 ? [nameOf(fact)] : [])))] },
+    limited: {
+      rules,
+      programs: [...new Set(each.flatMap(({ fact, limited }) => (limited.length > 0 ? [nameOf(fact)] : [])))],
+    },
     relies: view.byProgram && hosts.some((rule) => unsafe(rule) || each.some(({ relied }) => relied)),
   }
 }
@@ -228,7 +231,7 @@ function hostsOfFact(
     lost,
     readable: doubt === null && isReadable(fact),
     doubt,
-    held: tool === null ? [] : hosts.filter(own),
+    limited: tool === null ? [] : hosts.filter(own),
     relied: !alone && tool?.closed === true && all.some((rule) => isToolHost(policy, rule)),
   }
 }

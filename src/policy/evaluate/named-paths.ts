@@ -144,7 +144,7 @@ function shown({ policy }: Scene, path: string): string {
   return path.startsWith(`${policy.root}/`) ? path.slice(policy.root.length + 1) : path
 }
 
-// A glob stands for names below its literal directory, so that directory is judged.
+// A glob matches names below its literal directory, so that directory is judged.
 function literalPart(use: PathUse): string {
   const path = use.path!
   if (!use.glob) return path

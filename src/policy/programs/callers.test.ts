@@ -9,7 +9,7 @@ const LINKS: Readonly<Record<string, string>> = {
   '/usr/bin/go': '/usr/lib/go/bin/go',
 }
 const scene: CallerScene = {
-  held: {
+  limited: {
     rules: [rule],
     programs: ['git'],
     own: ([, use]) => (/^(?:fetch|ci|install|list|lfs)$/.test(use ?? '') ? [rule] : []),

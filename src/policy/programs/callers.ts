@@ -30,7 +30,7 @@ export interface HeldHosts {
 }
 
 export interface CallerScene {
-  readonly held: HeldHosts
+  readonly limited: HeldHosts
   /** The PATH of the command. */
   readonly path: string
   /** The folder of Cordon's own scripts for clients. */
@@ -59,7 +59,7 @@ const BY_SSH: ReadonlySet<string> = new Set(['git', 'cargo', 'ssh'])
 
 const NONE: CallerHosts = { rules: [], tool: null }
 
-/** Variables by which a program is made to load code, and those that it is harmless to set. */
+/** Variables by which a program loads code, and those that it is harmless to set. */
 const LOADING =
   /^(?:LD_|GCONV_PATH|GLIBC_|LOCPATH|OPENSSL_|KRB5|GSS_|SASL_|P11_|PKCS11|NODE_|PYTHON|PERL|RUBY|GEM_|BUNDLE|JAVA|_JAVA|JDK_|CLASSPATH|BASH|SHELLOPTS|PS4=|ENV=|PHP|LUA|TCL)/
 const HARMLESS =
@@ -112,12 +112,12 @@ function ownOf(scene: CallerScene, { file, aliases, argv }: CallerFact, real: st
   return isInterpreterName(posix.basename(file)) ? NONE : ownBy(scene, [...new Set(all)], argv.slice(1))
 }
 
-function ownBy({ held }: CallerScene, names: readonly string[], words: readonly string[]): CallerHosts {
+function ownBy({ limited }: CallerScene, names: readonly string[], words: readonly string[]): CallerHosts {
   const name = names.find((one) => knownTool(one) !== null)
   if (name === undefined) return NONE
   // `git-lfs` is a subcommand by itself.
-  const joined = name.startsWith('git-') ? held.own(['git', name.slice('git-'.length), ...words]) : []
-  return { tool: knownTool(name), rules: [...held.own([name, ...words]), ...joined] }
+  const joined = name.startsWith('git-') ? limited.own(['git', name.slice('git-'.length), ...words]) : []
+  return { tool: knownTool(name), rules: [...limited.own([name, ...words]), ...joined] }
 }
 
 /** The script of an interpreter that was started with nothing before it. */

@@ -80,9 +80,9 @@ export function programTable(scene: TableScene, path: string): readonly string[]
   return [...lines].filter((line) => !line.includes('\0'))
 }
 
-/** The lines by which the init tells who connects, and knows programs that have hosts of their own. */
-export function callerLines(held: Pick<HeldHosts, 'programs'> | null, path: string): readonly string[] {
-  const names = new Set((held?.programs ?? []).flatMap((name) => knownTool(name)?.programs ?? []))
+/** The lines by which the init reports who connects, and knows programs that have their own hosts. */
+export function callerLines(limited: Pick<HeldHosts, 'programs'> | null, path: string): readonly string[] {
+  const names = new Set((limited?.programs ?? []).flatMap((name) => knownTool(name)?.programs ?? []))
   const folders = [...new Set([...path.split(':').filter((folder) => folder.startsWith('/')), ...PROGRAM_FOLDERS])]
   const links = [...names]
     .filter((name) => !name.includes('*'))

@@ -41,7 +41,7 @@ export interface LoadRequest {
 
 export interface LoadedPolicy extends CompiledPolicy {
   /**
-   * The project that the root stands in for, for a session with its own directory (F7). Commands
+   * The project that the root replaces, for a session with its own directory (F7). Commands
    * find the root by that name too.
    */
   readonly standsFor?: string

@@ -1,6 +1,6 @@
 /**
  * Remembers the policy of a verified manifest: reading, compiling and verifying take longer than a
- * decision. The memory is valid for the same texts, place, build and signature files. Whoever can
+ * decision. The memory is valid for the same texts, place, build and signature files. A process that can
  * write it could also write a key and a signature.
  */
 

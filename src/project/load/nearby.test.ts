@@ -49,7 +49,7 @@ describe('repositories in the same folder of the home', () => {
 
   test.each([
     ['/home/dev/app', 'the home would be the folder'],
-    ['/home/dev/.config/app', 'a hidden folder holds no projects'],
+    ['/home/dev/.config/app', 'a hidden folder contains no projects'],
     ['/home/dev/work/.hidden/app', 'nor does one below'],
     ['/home/dev/Library/app', 'nor what programs keep'],
     ['/srv/app', 'not below the home'],

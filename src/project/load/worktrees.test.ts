@@ -49,7 +49,7 @@ test('a tree that names the repository in turn is the project', () => {
   expect(found()).toEqual([place])
 })
 
-test('a foreign directory that the repository claims is none', () => {
+test('a foreign directory that the repository claims is not one', () => {
   const victim = join(base, 'victim')
   mkdirSync(join(victim, '.git'), { recursive: true })
   claim('repository', victim)
@@ -60,14 +60,14 @@ test('a foreign directory that the repository claims is none', () => {
   expect(found()).toEqual([])
 })
 
-test('a link in the way is none: it can be put there later', () => {
+test('a link on the way rules it out: it can be put there later', () => {
   const place = tree('real', join(root, '.git', 'worktrees', 'l'))
   symlinkSync(place, join(root, 'link'))
   claim('l', join(root, 'link'))
   expect(found()).toEqual([])
 })
 
-test('the home directory, what holds it and what holds the project are none, whatever they say', () => {
+test('the home directory, its parents and those of the project are not worktrees, whatever they claim', () => {
   const entry = claim('h', join(base, 'home'))
   const home = tree('home', entry)
   expect(found({ home })).toEqual([])
@@ -76,7 +76,7 @@ test('the home directory, what holds it and what holds the project are none, wha
   expect(found({ home })).toEqual([])
 })
 
-test('a tree that an agent could have made is none: write grants, caches, files of other users', () => {
+test('a tree that an agent could have created is not one: write grants, caches, files of other users', () => {
   const entry = claim('g', join(base, 'notes'))
   tree('notes', entry)
   expect(found()).toHaveLength(1)

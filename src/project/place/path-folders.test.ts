@@ -9,6 +9,6 @@ test.each([
   ['/p/node_modules/.bin:/p/.venv/bin', [], 'where packages put their programs'],
   ['bin:.::/p', [], 'words that are no folder, and the root itself'],
   ['/p/gone', [], 'nothing is there'],
-])('%s holds %j (%s)', (path, folders) => {
+])('%s contains %j (%s)', (path, folders) => {
   expect(writablePathFolders(path, ['/p'], files)).toEqual(folders)
 })

@@ -79,13 +79,13 @@ function reader(): AnswerReader {
 
   function add(piece: Fields): ProviderEvent[] {
     const opaque = piece.thoughtSignature === undefined ? {} : { opaque: piece.thoughtSignature as Json }
-    const made = recordOf(piece.functionCall)
+    const created = recordOf(piece.functionCall)
     if (piece.functionCall !== undefined) {
-      const name = textOf(made.name)
+      const name = textOf(created.name)
       if (name === '') throw malformed('a call without a name')
       // The protocol has names and order, no ids; results return in the same order.
-      const id = textOf(made.id) || `call_${++calls}_${name}`
-      const args = made.args ?? {}
+      const id = textOf(created.id) || `call_${++calls}_${name}`
+      const args = created.args ?? {}
       const fits = typeof args === 'object' && !Array.isArray(args)
       parts.push({
         type: 'call',

@@ -88,17 +88,17 @@ function reader(): AnswerReader {
   let done = false
 
   function add(entry: Fields, place: number): ProviderEvent[] {
-    const made = recordOf(entry.function)
+    const created = recordOf(entry.function)
     // Some servers omit the index and send each call whole.
     const index = typeof entry.index === 'number' ? entry.index : whereOf(textOf(entry.id), place)
     const known = calls.get(index)
-    const piece = typeof made.arguments === 'string' ? made.arguments : jsonOf(made.arguments)
+    const piece = typeof created.arguments === 'string' ? created.arguments : jsonOf(created.arguments)
     if (known) {
       known.text += piece
-      if (known.name === '') known.name = textOf(made.name)
+      if (known.name === '') known.name = textOf(created.name)
       return []
     }
-    const call = { id: textOf(entry.id) || `call_${index}_${calls.size}`, name: textOf(made.name), text: piece }
+    const call = { id: textOf(entry.id) || `call_${index}_${calls.size}`, name: textOf(created.name), text: piece }
     calls.set(index, call)
     return [{ type: 'call', id: call.id, name: call.name }]
   }
@@ -143,8 +143,8 @@ function reader(): AnswerReader {
         text += said
         events.push({ type: 'text', text: said })
       }
-      const made = Array.isArray(delta.tool_calls) ? delta.tool_calls : []
-      for (const [place, entry] of made.entries()) events.push(...add(recordOf(entry), place))
+      const created = Array.isArray(delta.tool_calls) ? delta.tool_calls : []
+      for (const [place, entry] of created.entries()) events.push(...add(recordOf(entry), place))
       const reason = textOf(choice.finish_reason)
       if (reason !== '') stop = STOPS[reason] ?? 'end'
       return events

@@ -13,10 +13,9 @@ import { whyNotReviewed } from '../../policy/review.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { scanText } from '../../scan/injection/injection.ts'
 import { visible } from '../../scan/visible-text.ts'
-import { isRecord } from '../../system/json.ts'
-import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
-import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
+import { OwnList } from '../../system/own-list.ts'
+import { openOwnDirectory } from '../../system/state.ts'
 import { askReviewer, type RecentCall, type ReviewAnswer, type ReviewInput } from './reviewer.ts'
 
 const MAX_BYTES = 128 * 1024
@@ -49,34 +48,24 @@ function recentCall({ tool, decision, subject, summary }: AuditLine): RecentCall
   return { tool: String(tool ?? ''), verdict: String(verdict ?? ''), text: text.slice(0, MAX_TEXT).toWellFormed() }
 }
 
-interface Turns {
-  readonly version: 1
-  readonly times: readonly number[]
-}
-
 const HOUR = 3_600_000
 
 /** Counts a question; false if the hour's limit is reached. */
 export function takeTurn(machine: Machine, perHour: number, now: number): boolean {
-  const directory = openOwnDirectory(machine.stateDir)
-  const path = join(directory, 'reviews.json')
-  return withLock(join(directory, 'reviews.lock'), () => {
+  let isFree = false
+  TURNS.change(openOwnDirectory(machine.stateDir), (all) => {
     // Setting the clock back frees nothing.
-    const times = (readOwnJson(path, isTurns, false)?.times ?? []).filter((time) => time > now - HOUR)
-    if (times.length >= perHour) return false
-    writeOwnJson(path, { version: 1, times: [...times, now] } satisfies Turns, false)
-    return true
+    const times = all.filter((time) => time > now - HOUR)
+    isFree = times.length < perHour
+    return isFree ? [...times, now] : times
   })
+  return isFree
 }
 
-function isTurns(value: unknown): value is Turns {
-  return (
-    isRecord(value) &&
-    value.version === 1 &&
-    Array.isArray(value.times) &&
-    value.times.every((time) => typeof time === 'number')
-  )
-}
+const TURNS = new OwnList<number>(
+  { file: 'reviews.json', lock: 'reviews.lock', field: 'times', lasting: false },
+  (time) => typeof time === 'number',
+)
 
 /** Where a question comes from, and where the answer is recorded. */
 export interface ReviewPlace {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { parseBundle, renderBundles } from '../../../scripts/bundle-file.ts'
 import { readBundles } from '../../../scripts/generate-bundle-doc.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { secretOf, secretPlaces } from '../../files/secret-shapes.ts'
 import { builtInBundle, builtInBundles } from './built-in.ts'
 import { type BundleChoice, furnish, selectBundles } from './bundle.ts'
 import { findRegistries, machineRegistries } from './registry.ts'
-import { parseBundle, renderBundles } from './schema.ts'
 
 const bundles = builtInBundles
 
@@ -199,7 +199,7 @@ describe('registries', () => {
     expect(find(tool, printed, files)).toEqual(hosts)
   })
 
-  test('the tool is told of the project’s own registry, never of the public one in its place', () => {
+  test('the tool gets the project’s own registry, never the public one instead', () => {
     const npm = bundles.filter((bundle) => bundle.tool === 'npm')
     const port = {
       run: () => 'https://public.example.com/\n',

@@ -34,7 +34,7 @@ export const INIT_CAPABILITIES: readonly string[] = [
 export function requireFewBinds({ binds }: Pick<SandboxLayout, 'binds'>): void {
   if (binds.length > MAX_BINDS)
     throw new RangeError(
-      `the grants show ${binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that hold them`,
+      `the grants show ${binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that contain them`,
     )
 }
 

@@ -30,7 +30,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-it('takes what the build made, and needs no more of another platform', () => {
+it('takes what the build wrote, and needs nothing else for another platform', () => {
   writeFileSync(file('cordon-init-arm64'), 'other')
   expect(() => check()).not.toThrow()
 })

@@ -174,7 +174,7 @@ export function createInitBackend(
     compile: (plan): CompiledSandbox => {
       const found = find()
       const [program, ...args] = compileLayout(plan, handsOutSockets(plan), found, null)
-      return { program, args, orders: compileFurnishing(plan, found) }
+      return { program, args, setupMessage: compileFurnishing(plan, found) }
     },
     expect: (planned, io) => {
       expected?.begun?.abandon()

@@ -36,7 +36,7 @@ test.each(rows)('%s', (_note, given, expected) => {
   expect(cut).toBe(expected)
 })
 
-test('the one byte that stands for the introducer where the terminal is not in UTF-8', () => {
+test('the one byte that is the introducer if the terminal is not in UTF-8', () => {
   const given = Buffer.from('a\x9d52;c;x\x07b', 'latin1')
   expect(new ClipboardFilter().take(given).toString('latin1')).toBe('ab')
 })

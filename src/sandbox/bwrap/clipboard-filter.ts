@@ -18,7 +18,7 @@ type State = 'text' | 'lead' | 'escape' | 'number' | 'device' | 'dropped' | 'dro
 export class ClipboardFilter {
   #state: State = 'text'
   /** Bytes that are kept until their sequence is known. */
-  #held: number[] = []
+  #buffered: number[] = []
   /** The same without its introducer and the control characters that terminals leave out. */
   #word = ''
   /** Remaining bytes of a character; none of them is a control character. */
@@ -43,7 +43,7 @@ export class ClipboardFilter {
     } else if (byte === BACKSLASH) this.#state = 'text'
     else if (byte !== ESC) {
       // Another sequence begins and ends this one.
-      this.#held = [ESC]
+      this.#buffered = [ESC]
       this.#introduced(byte, out)
     }
   }
@@ -52,7 +52,7 @@ export class ClipboardFilter {
     const inside = this.#expected > 0 && byte >= 0x80 && byte < 0xc0
     this.#expected = inside ? this.#expected - 1 : byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte > LEAD ? 1 : 0
     if (byte === LEAD || byte === ESC) {
-      this.#held = [byte]
+      this.#buffered = [byte]
       this.#state = byte === ESC ? 'escape' : 'lead'
     } else if (!inside && (byte === OSC || byte === DCS)) this.#introduced(byte, out)
     else out.push(byte)
@@ -68,13 +68,13 @@ export class ClipboardFilter {
   }
 
   #introduced(byte: number, out: number[]): void {
-    this.#held.push(byte)
+    this.#buffered.push(byte)
     this.#word = ''
     if (byte === OPEN_BRACKET || byte === OSC) this.#state = 'number'
     else if (byte === LETTER_P || byte === DCS) this.#state = 'device'
     else if (byte === ESC) {
       out.push(ESC)
-      this.#held = [ESC]
+      this.#buffered = [ESC]
       this.#state = 'escape'
     } else this.#release(out)
   }
@@ -89,22 +89,22 @@ export class ClipboardFilter {
       }
       return
     }
-    this.#held.push(byte)
+    this.#buffered.push(byte)
     // Terminals leave control characters out of a sequence, so `5 NUL 2` is 52.
     if (byte >= 0x20) this.#word += String.fromCharCode(byte).toLowerCase()
     const verdict = this.#state === 'number' ? judgeNumber(this.#word) : judgePassedOn(this.#word)
     if (verdict === 'drop') this.#drop()
-    else if (verdict === 'pass' || this.#held.length > 256) this.#release(out)
+    else if (verdict === 'pass' || this.#buffered.length > 256) this.#release(out)
   }
 
   #drop(): void {
-    this.#held = []
+    this.#buffered = []
     this.#state = 'dropped'
   }
 
   #release(out: number[]): void {
-    out.push(...this.#held)
-    this.#held = []
+    out.push(...this.#buffered)
+    this.#buffered = []
     this.#state = 'text'
   }
 }

@@ -10,7 +10,7 @@ test.each([
     remedy: 'closed to you',
   },
   {
-    note: 'gone between the look and the mounts',
+    note: 'gone between the scan and the mounts',
     said: "bwrap: Can't get type of source /srv/data: No such file or directory",
     code: 'sandbox-failed',
     message: '/srv/data cannot be shown',

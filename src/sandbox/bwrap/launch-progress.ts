@@ -232,7 +232,7 @@ export function faultOfLayer(title: string, text: string, status: string): Sandb
   const namespaces = /namespace|uid map|Operation not permitted|setting up/i.test(said)
   return new SandboxFault(
     namespaces ? 'sandbox-userns' : 'sandbox-failed',
-    `${title} could not make the sandbox (${status})${said === '' ? '' : `: ${said}`}`,
+    `${title} could not create the sandbox (${status})${said === '' ? '' : `: ${said}`}`,
     { remedy: 'Run `cordon doctor`: it says what this machine is missing and how to allow it.' },
   )
 }

@@ -30,7 +30,7 @@ const listening = (port: number, now = true) =>
   ({ kind: 'server', port, listening: now, listed: port === 3000 }) as const
 
 describe('InsideServers', () => {
-  test('tells of a port once while it is served, and of its end', () => {
+  test('reports a port once while it is served, and its end', () => {
     const { servers, events } = layout()
     servers.take(listening(3000))
     servers.take(listening(3000))

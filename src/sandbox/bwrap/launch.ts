@@ -294,7 +294,7 @@ function passSignals(
   }
 }
 
-/** A look that fails is a look that found something. */
+/** A failed scan counts as one that found something. */
 async function passGate(io: LaunchIo): Promise<boolean> {
   try {
     return (await io.verify?.()) === true

@@ -7,7 +7,7 @@ describe('what the probe says of open files and file watches', () => {
   it.each([
     { said: 'limits 65536 no 500 64', files: 'enforced', watches: 'enforced', note: 'both hold' },
     {
-      said: '1 held\nlimits 1024 no 10 1\nwritable',
+      said: '1 stopped\nlimits 1024 no 10 1\nwritable',
       files: 'enforced',
       watches: 'enforced',
       note: 'less than asked for',

@@ -141,7 +141,7 @@ function makePlace(): string {
     return base
   } catch (error) {
     if (base !== null) rmSync(base, { recursive: true, force: true })
-    throw new SandboxFault('probe-place', `the probe cannot make its files in ${tmpdir()} (${errorCode(error)})`, {
+    throw new SandboxFault('probe-place', `the probe cannot create its files in ${tmpdir()} (${errorCode(error)})`, {
       cause: error,
       remedy: 'Set TMPDIR to a folder that exists, that you can write to, and that has free space.',
     })
@@ -234,7 +234,7 @@ function cgroupAssurance(cgroup: CgroupSupport | null): Assurance {
     name,
     status: 'degraded',
     detail: 'no control group can be created here: memory is limited for each process by itself',
-    remedy: 'Run Cordon where it may make control groups (as root, or in a delegated cgroup v2 scope).',
+    remedy: 'Run Cordon where it may create control groups (as root, or in a delegated cgroup v2 scope).',
   }
 }
 

@@ -3,7 +3,7 @@ import { planSandbox, type SandboxRequest } from '../plan.ts'
 import { parseMessage } from './init-messages.ts'
 import { compileSetupMessage, HIDDEN_PROC } from './setup-message.ts'
 
-function orders(change: Partial<SandboxRequest> = {}, terminalFds = 0): { type: string; payload: Buffer }[] {
+function setup(change: Partial<SandboxRequest> = {}, terminalFds = 0): { type: string; payload: Buffer }[] {
   const plan = planSandbox({
     argv: ['cmd', ''],
     cwd: '/work',
@@ -49,12 +49,12 @@ const of = (records: { type: string; payload: Buffer }[], type: string) =>
 
 describe('compileOrders', () => {
   test('arguments and environment, empty words included', () => {
-    expect(of(orders(), 'a').map(({ payload }) => payload.toString())).toEqual(['cmd\0', '\0'])
-    expect(of(orders(), 'e').map(({ payload }) => payload.toString())).toEqual(['A=1\0'])
+    expect(of(setup(), 'a').map(({ payload }) => payload.toString())).toEqual(['cmd\0', '\0'])
+    expect(of(setup(), 'e').map(({ payload }) => payload.toString())).toEqual(['A=1\0'])
   })
 
   test('masks and pins in one order, parents first, the plan’s masks before those of /proc', () => {
-    const places = orders().filter(({ type }) => type === 'm' || type === 'p')
+    const places = setup().filter(({ type }) => type === 'm' || type === 'p')
     expect(
       places
         .slice(0, 4)
@@ -64,26 +64,26 @@ describe('compileOrders', () => {
   })
 
   test('/proc, /dev and the root become read-only', () => {
-    expect(of(orders(), 'r').map(({ payload }) => payload.toString('utf8', 1))).toEqual(['/proc\0', '/dev\0', '/\0'])
+    expect(of(setup(), 'r').map(({ payload }) => payload.toString('utf8', 1))).toEqual(['/proc\0', '/dev\0', '/\0'])
   })
 
   test('ids, terminal and listener', () => {
-    expect([...of(orders(), 'i')[0]!.payload]).toEqual([0xe8, 3, 0, 0, 0xe9, 3, 0, 0])
-    expect(of(orders(), 't')).toEqual([])
-    expect([...of(orders({ terminal: { rows: 40, columns: 300 } }, 7), 't')[0]!.payload]).toEqual([7, 40, 0, 44, 1])
-    expect([...of(orders({ network: 'listener' }), 'n')[0]!.payload]).toEqual([0x38, 0x0c])
+    expect([...of(setup(), 'i')[0]!.payload]).toEqual([0xe8, 3, 0, 0, 0xe9, 3, 0, 0])
+    expect(of(setup(), 't')).toEqual([])
+    expect([...of(setup({ terminal: { rows: 40, columns: 300 } }, 7), 't')[0]!.payload]).toEqual([7, 40, 0, 44, 1])
+    expect([...of(setup({ network: 'listener' }), 'n')[0]!.payload]).toEqual([0x38, 0x0c])
   })
 
-  test('servers that may be reached, each once, and never the way out', () => {
-    expect([...of(orders({ servers: [8080, 3000, 8080] }), 'd')[0]!.payload]).toEqual([0xb8, 0x0b, 0x90, 0x1f])
-    expect(of(orders(), 'd')).toEqual([])
-    expect(() => orders({ servers: [3128], network: 'listener' })).toThrow(/the proxy uses/)
-    expect(of(orders({ servers: [3128] }), 'd')).toHaveLength(1)
-    expect(() => orders({ servers: Array.from({ length: 65 }, (_, at) => 4000 + at) })).toThrow(/at most 64/)
+  test('servers that may be reached, each once, and never the proxy', () => {
+    expect([...of(setup({ servers: [8080, 3000, 8080] }), 'd')[0]!.payload]).toEqual([0xb8, 0x0b, 0x90, 0x1f])
+    expect(of(setup(), 'd')).toEqual([])
+    expect(() => setup({ servers: [3128], network: 'listener' })).toThrow(/the proxy uses/)
+    expect(of(setup({ servers: [3128] }), 'd')).toHaveLength(1)
+    expect(() => setup({ servers: Array.from({ length: 65 }, (_, at) => 4000 + at) })).toThrow(/at most 64/)
   })
 
   test('ends with the end', () => {
-    expect(orders().at(-1)).toMatchObject({ type: 'z', payload: Buffer.alloc(0) })
+    expect(setup().at(-1)).toMatchObject({ type: 'z', payload: Buffer.alloc(0) })
   })
 
   test.each([
@@ -93,7 +93,7 @@ describe('compileOrders', () => {
     { name: 'a variable’s name', change: { env: { 'A=B': 'x' } } },
     { name: 'an empty variable name', change: { env: { '': 'x' } } },
   ] as { name: string; change: Partial<SandboxRequest> }[])('refuses what Linux cannot say: $name', ({ change }) => {
-    expect(() => orders(change)).toThrow(RangeError)
+    expect(() => setup(change)).toThrow(RangeError)
   })
 })
 

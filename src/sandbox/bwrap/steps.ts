@@ -29,7 +29,7 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
     what: 'a protected path has moved',
     remedy: 'Run the command again: files were being moved while it started.',
   },
-  READONLY: { code: 'sandbox-mounts', what: 'a part of the sandbox could not be made read-only', remedy: KERNEL },
+  READONLY: { code: 'sandbox-mounts', what: 'a part of the sandbox could not be mounted read-only', remedy: KERNEL },
   LISTENER: { code: 'sandbox-network', what: 'the network listener could not be opened', remedy: KERNEL },
   HANDOVER: { code: 'sandbox-network', what: 'the network listener could not be handed over', remedy: REPORT },
   NESTING: { code: 'sandbox-userns', what: 'nested user namespaces could not be switched off', remedy: KERNEL },

@@ -12,7 +12,7 @@ const CHECKS: readonly AttackCheck[] = [
   { name: 'signals', detail: 'reach nobody outside', attack: 'kill -0 "$HOSTPID"' },
   {
     name: 'other processes',
-    detail: 'cannot be looked into',
+    detail: 'cannot be inspected',
     attack: 'cat "/proc/$HOSTPID/cmdline" "/proc/$HOSTPID/environ"',
   },
   { name: 'kernel settings', detail: 'cannot be changed', attack: ': >> /proc/sys/kernel/core_pattern' },

@@ -141,9 +141,9 @@ function rootImage(docker: string, env: Record<string, string>, stage: Stage, la
   const packed = spawnSync('tar', ['--directory', `${bundle}/rootfs`, '--exclude', './out/*', '--create', '.'], {
     timeout: ANSWER_MS,
   })
-  const made = spawnSync(docker, ['import', '-', tag], { env, input: packed.stdout, timeout: ANSWER_MS })
-  if (packed.status !== 0 || made.status !== 0)
-    throw new Fault('engine-failed', `docker takes no image: ${made.stderr}`)
+  const created = spawnSync(docker, ['import', '-', tag], { env, input: packed.stdout, timeout: ANSWER_MS })
+  if (packed.status !== 0 || created.status !== 0)
+    throw new Fault('engine-failed', `docker accepts no image: ${created.stderr}`)
   return tag
 }
 

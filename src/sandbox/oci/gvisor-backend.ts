@@ -62,7 +62,7 @@ const WITHOUT_GROUP: Assurance = {
   name: 'limits for the whole sandbox',
   status: 'degraded',
   detail: 'no control group can be created here: neither memory nor processes are limited',
-  remedy: 'Run Cordon where it may make control groups (as root, or in a delegated cgroup v2 scope).',
+  remedy: 'Run Cordon where it may create control groups (as root, or in a delegated cgroup v2 scope).',
 }
 
 /** Throws nothing: what failed is in the result. */
@@ -99,7 +99,7 @@ export function createGvisorBackend(): Backend {
     probe,
     compile: (plan): CompiledSandbox => {
       const [program, ...args] = gvisorWords(plan, cgroups(), null)
-      return { program, args, orders: '' }
+      return { program, args, setupMessage: '' }
     },
     launch: async (planned, io = {}) => {
       // A plan that is under way is completed before anything is waited for.

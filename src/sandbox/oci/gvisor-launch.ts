@@ -29,7 +29,7 @@ const SAID = `${ENGINE_STATE}/layout/said`
 /** The sentry and its threads are in the group as well. */
 const OWN = { processes: 200, memoryBytes: 64 * 1024 ** 2 }
 
-const PREPARED = 'laid out'
+const PREPARED = 'prepared'
 
 /** Ends the words of the engine so that its own complaint is distinguished from the command's. */
 const ENGINE = `mkdir ${CLOSED.folder} && : >${CLOSED.file} && chmod 0 ${CLOSED.file} && echo ${PREPARED} >&3 || exit 125
@@ -178,9 +178,13 @@ function requireStarted(said: string, code: number | null, plan: SandboxPlan): v
     throw new SandboxFault('command-not-executable', `the command could not be started: ${JSON.stringify(path)}`, {
       remedy: 'Check the permissions and the interpreter line.',
     })
-  throw new SandboxFault('sandbox-failed', `gVisor could not make the sandbox: ${(complaint ?? said).slice(0, 500)}`, {
-    remedy: 'Run `cordon doctor`: it says what this machine is missing.',
-  })
+  throw new SandboxFault(
+    'sandbox-failed',
+    `gVisor could not create the sandbox: ${(complaint ?? said).slice(0, 500)}`,
+    {
+      remedy: 'Run `cordon doctor`: it says what this machine is missing.',
+    },
+  )
 }
 
 function unstartable(error: Error): SandboxFault {

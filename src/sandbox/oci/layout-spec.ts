@@ -29,7 +29,7 @@ export function layoutMounts(layout: SandboxLayout): SpecMount[] {
     throw new RangeError('a container cannot show the whole machine: command_fs = "all" needs backend = "bwrap"')
   if (layout.binds.length > MAX_BINDS)
     throw new RangeError(
-      `the grants show ${layout.binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that hold them`,
+      `the grants show ${layout.binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that contain them`,
     )
   return [
     ...layout.binds.map(({ path, mode }) => bindMount(path, path, mode)),
@@ -100,7 +100,7 @@ status=$?
 kill -9 -1 2>/dev/null
 for i in "\${!names[@]}"; do
   name=\${names[i]}
-  if [ -f "$name" ] && [ ! -L "$name" ] && cat -- "$name" >"$out/$i"; then echo "$i" >>"$out/made"; fi
+  if [ -f "$name" ] && [ ! -L "$name" ] && cat -- "$name" >"$out/$i"; then echo "$i" >>"$out/written"; fi
 done 2>/dev/null
 exit "$status"`
 

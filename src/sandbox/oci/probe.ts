@@ -59,7 +59,7 @@ export async function probeEngine(
       }
     }
     if (lines.length > 1)
-      return { works: false, why: `${name} does not hold here: a program ${lines.slice(0, -1).join(', ')}` }
+      return { works: false, why: `${name} does not confine a program here: it ${lines.slice(0, -1).join(', ')}` }
     if (given !== 'out\n') return { works: false, why: `${name} hands no files out here` }
     const hog = await engine.run(probeRun(HOG, [String(3 * PROBE_MEMORY)], { ...limits, memoryBytes: PROBE_MEMORY }))
     // Only an end by that limit counts: on a busy machine it may be the clock's.

@@ -69,9 +69,9 @@ function knownRules(hasCaches: boolean): { readonly rules: readonly ChangeRule[]
   const known = common.get(hasCaches)
   if (known) return known
   const rules = commonRules(hasCaches)
-  const made = { rules, text: ruleText(rules) }
-  common.set(hasCaches, made)
-  return made
+  const created = { rules, text: ruleText(rules) }
+  common.set(hasCaches, created)
+  return created
 }
 
 /** Existing git configurations by path, with their texts (one character a byte). */

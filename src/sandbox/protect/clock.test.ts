@@ -25,7 +25,7 @@ let open: SecretTree[] = []
 
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-clock-')))
-  // Long after every change: what is read counts as settled at once, and only the kernel's word tells of a change within the same tick.
+  // Long after every change: what is read counts as settled at once, and only an event of the kernel reveals a change within the same tick.
   vi.useFakeTimers({ now: Date.now() + 60_000, toFake: ['Date'] })
 })
 afterEach(() => {
@@ -71,7 +71,7 @@ describe('a tree that the kernel watches', () => {
   })
 
   const rows: readonly { readonly note: string; readonly change: () => void; readonly found: readonly string[] }[] = [
-    { note: 'a file made', change: () => writeFileSync(join(root, 'a/.env'), ''), found: ['a/.env'] },
+    { note: 'a file created', change: () => writeFileSync(join(root, 'a/.env'), ''), found: ['a/.env'] },
     {
       note: 'a second name for a file',
       change: () => linkSync(join(root, 'a/plain'), join(root, 'b/.env')),
@@ -83,7 +83,7 @@ describe('a tree that the kernel watches', () => {
       found: ['a/.env'],
     },
     {
-      note: 'a folder moved, and a secret made in it',
+      note: 'a folder moved, and a secret created in it',
       change: () => {
         renameSync(join(root, 'a'), join(root, 'b/a'))
         writeFileSync(join(root, 'b/a/.env'), '')
@@ -101,7 +101,7 @@ describe('a tree that the kernel watches', () => {
     expect(secrets()).toEqual(found)
   })
 
-  it('a folder made anew with the number of the old one is watched anew', () => {
+  it('a new folder with the number of the old one is watched anew', () => {
     const folder = join(root, 'a')
     const { secrets } = watched()
     let again = false
@@ -127,9 +127,9 @@ describe('a tree that the kernel watches', () => {
     const { secrets } = watched()
     expect(secrets()).toEqual([])
     const noted = Number(readFileSync('/proc/sys/fs/inotify/max_queued_events', 'utf8'))
-    // Each is told twice, of the folder that a name left and of the one that it came into.
+    // Each is reported twice: for the folder that a name left and for the one it entered.
     for (let at = 0; at <= noted / 2; at++) renameSync(join(root, `busy/${at}`), join(root, `busy/${at + 1}`))
-    // What the full queue did not take, and nothing but the time of its folder tells of.
+    // What the full queue dropped; only the time of its folder reveals it.
     writeFileSync(join(root, 'other/.env'), '')
     expect(secrets()).toEqual(['other/.env'])
   })

@@ -143,7 +143,7 @@ describe('repair', () => {
     ],
   ]
 
-  test.each(repairs)('%j to %j takes back %j, restores %j (%s)', (before, after, reverted, restored) => {
+  test.each(repairs)('%j to %j reverts %j, restores %j (%s)', (before, after, reverted, restored) => {
     const repair = repairGitConfig(before, after, guarded)
     expect(repair).toMatchObject({ reverted, restored })
     const isGuarded = guarded(parseGitConfig(before)!)

@@ -10,7 +10,7 @@ import { MaskIndex } from '../secrets/masks.ts'
 import { maskPlaces } from '../secrets/secrets.ts'
 import { readHostFacts } from '../session.ts'
 
-// Elsewhere there is another backend, which has tests of its own.
+// Other systems have another backend with its own tests.
 const isLinux = process.platform === 'linux'
 
 let base: string
@@ -126,7 +126,7 @@ const rows: readonly [name: string, script: string, output: RegExp, findings: re
     /^$/,
     ['moved .envrc', 'moved .vscode/tasks.json'],
   ],
-  ['a code-running key is taken back', 'git config core.pager evil', /^$/, ['reverted .git/config']],
+  ['a code-running key is reverted', 'git config core.pager evil', /^$/, ['reverted .git/config']],
   [
     'ordinary work goes on',
     `echo 1 > a && git add a && git commit -qm one && git remote add o https://example.com/x && git clone -q . copy &&

@@ -234,8 +234,8 @@ function runsOf(folder: string, now: number): readonly { readonly run: string; r
   }
   return names
     .flatMap((run) => {
-      const made = Number.parseInt(/^([a-z0-9]+)-/.exec(run)?.[1] ?? '', 36)
-      return Number.isFinite(made) ? [{ run, age: now - made }] : []
+      const created = Number.parseInt(/^([a-z0-9]+)-/.exec(run)?.[1] ?? '', 36)
+      return Number.isFinite(created) ? [{ run, age: now - created }] : []
     })
     .sort((a, b) => a.age - b.age)
 }

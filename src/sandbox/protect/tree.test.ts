@@ -10,15 +10,15 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
 
-it('tells how far the first look through a large tree is, and when it is done; a look at what is known says nothing', () => {
+it('reports the progress of the first scan of a large tree, and its end; a scan of a known tree says nothing', () => {
   for (let index = 0; index < 1100; index++) mkdirSync(join(root, String(index)))
   const tree = new SecretTree([root])
-  const told: (number | null)[] = []
-  tree.watch = (folders) => told.push(folders)
+  const reported: (number | null)[] = []
+  tree.watch = (folders) => reported.push(folders)
   tree.refresh()
-  expect(told).toEqual([500, 1000, null])
+  expect(reported).toEqual([500, 1000, null])
   mkdirSync(join(root, 'new'))
   tree.refresh()
-  expect(told).toHaveLength(3)
+  expect(reported).toHaveLength(3)
   tree.close()
 })

@@ -89,7 +89,7 @@ export function settleRun(
     ['the stopped rebases', (of) => of.sequences()],
     ['the names that are not UTF-8', (of) => of.odd()],
     ['the links to secrets', (of) => of.links(stateDir)],
-    ['the instructions and workflows', (of) => of.told()],
+    ['the instructions and workflows', (of) => of.reportChanges()],
   ]
   for (const [what, step] of steps) isolated(what, () => settling && step(settling))
   return findings
@@ -113,11 +113,11 @@ export function settleWorkingTrees(
 /** A failed step is reported, and the others continue. */
 function undone(what: string, error: unknown): QuarantineFinding {
   const cause = error instanceof Error ? error.message : String(error)
-  const message = `Cordon could not look through ${what} after the command: ${cause}. Check the project before you use git, an editor or an agent there.`
+  const message = `Cordon could not scan ${what} after the command: ${cause}. Check the project before you use git, an editor or an agent there.`
   return { path: '', action: 'failed', message, kept: null }
 }
 
-/** Settling takes milliseconds; if a command made it take longer than this, it stops. */
+/** Settling takes milliseconds; if a command delays it longer than this, it stops. */
 const MOST_MS = 30_000
 
 /** A folder in a folder in a folder: each is found once the one above it is open. */
@@ -145,7 +145,7 @@ function openClosed(tree: SecretTree, baseline: TreeBaseline, isOwn: IsOwn): rea
           throw new Error('it lies too deep')
       } catch (error) {
         const cause = error instanceof Error ? error.message : String(error)
-        const message = `${path} was closed while the command ran, and Cordon cannot look into it: ${cause}. Check it before you use git, an editor or an agent there.`
+        const message = `${path} became unreadable while the command ran, so Cordon cannot scan it: ${cause}. Check it before you use git, an editor or an agent there.`
         failures.set(path, { path, action: 'failed', message, kept: null })
       }
     }
@@ -181,7 +181,7 @@ class Settling {
   }
 
   /** Files that may change, but not without a word to the person. */
-  told(): void {
+  reportChanges(): void {
     const before = this.#baseline.told ?? {}
     const now = readReported(this.#tree)
     const changed = new Set(Object.keys(before).filter((path) => !now.has(path)))
@@ -291,7 +291,7 @@ class Settling {
       this.#attempt(path, 'hidden', () => {
         if (!keepSecret(stateDir, path, this.#tree.roots)) return null
         const message =
-          `${path} is hidden as a secret because ${link} led to it, and that link was removed while the command ran: it stays ` +
+          `${path} is hidden as a secret because ${link} pointed to it, and that link was removed while the command ran: it stays ` +
           `hidden. To show it to commands, name it in a read grant, or remove its line from ${keptSecretsFile(stateDir)}.`
         return { kept: null, message }
       })
@@ -331,7 +331,7 @@ class Settling {
     keys: { readonly reverted: readonly string[]; readonly restored: readonly string[] },
   ): void {
     const what = [
-      ...(keys.reverted.length > 0 ? [`took back ${keys.reverted.join(', ')}`] : []),
+      ...(keys.reverted.length > 0 ? [`reverted ${keys.reverted.join(', ')}`] : []),
       ...(keys.restored.length > 0 ? [`restored ${keys.restored.join(', ')}`] : []),
     ].join(' and ')
     this.#attempt(file, 'reverted', () => {

@@ -39,7 +39,7 @@ export class ProjectGuard {
   readonly #ownOf: (run: string) => IsOwn | null
   #baseline: TreeBaseline | null = null
   #journal: string | null = null
-  #held = false
+  #recorded = false
   #active = 0
 
   /** `ownOf`: the changes of a killed run from its record; null if unknown. */
@@ -60,12 +60,12 @@ export class ProjectGuard {
   }
 
   /** Begins a run; `held`: its changes are recorded. The tree was just refreshed. */
-  begin(facts: ProtectFacts, hidden?: HiddenFacts, held = false): GuardedRun {
+  begin(facts: ProtectFacts, hidden?: HiddenFacts, recorded = false): GuardedRun {
     const { recovered: left, alive } = this.look()
     if (this.#active === 0 || this.#baseline === null) {
       this.#baseline = narrowBaseline(takeBaseline(this.#tree, facts, hidden), alive)
-      this.#writeJournal(this.#baseline, held)
-    } else if (this.#held && !held) this.#writeJournal(this.#baseline, false)
+      this.#writeJournal(this.#baseline, recorded)
+    } else if (this.#recorded && !recorded) this.#writeJournal(this.#baseline, false)
     this.#active++
     const strays = settleWorkingTrees(this.#tree, this.#baseline, this.#stateDir)
     if (strays.length > 0) this.#tree.refresh()
@@ -101,16 +101,16 @@ export class ProjectGuard {
   }
 
   /** If one of several concurrent runs has no record, the author of a change is unknown. */
-  #writeJournal(baseline: TreeBaseline, held: boolean): void {
+  #writeJournal(baseline: TreeBaseline, recorded: boolean): void {
     const before = this.#journal
-    this.#journal = writeJournal(this.#stateDir, baseline, held)
-    this.#held = held
+    this.#journal = writeJournal(this.#stateDir, baseline, recorded)
+    this.#recorded = recorded
     if (before !== null) removeJournal(before)
   }
 
-  #recover({ baseline, file, held }: JournalEntry): readonly QuarantineFinding[] {
+  #recover({ baseline, file, held: recorded }: JournalEntry): readonly QuarantineFinding[] {
     const tree = new SecretTree(baseline.roots)
-    const isOwn = held ? this.#ownOf(runName(file)) : null
+    const isOwn = recorded ? this.#ownOf(runName(file)) : null
     try {
       const findings = settleRun(tree, baseline, this.#stateDir, isOwn ?? undefined)
       removeJournal(file)
@@ -139,13 +139,13 @@ function runName(file: string): string {
 }
 
 /** Notes a run under way; returns the file to remove when it has been settled. */
-function writeJournal(stateDir: string, baseline: TreeBaseline, held: boolean): string {
+function writeJournal(stateDir: string, baseline: TreeBaseline, recorded: boolean): string {
   const folder = posix.join(stateDir, 'runs')
   const file = posix.join(folder, `${process.pid}-${uniqueName()}.json`)
   const owner = { pid: process.pid, started: startOf(process.pid) }
   try {
     makeDirectories(folder)
-    writeMade(file, JSON.stringify({ owner, held, baseline }), { flag: 'wx' })
+    writeMade(file, JSON.stringify({ owner, held: recorded, baseline }), { flag: 'wx' })
   } catch (error) {
     removeIfPossible(file)
     throw unwritable(file, error)

@@ -117,7 +117,7 @@ test('what is forged is not believed', () => {
   expect(at('a/b/server.key')).toBe('unknown')
 })
 
-test('nothing is read through a link, an alternate or a pointer that leads out', () => {
+test('nothing is read through a link, an alternate or a pointer that points outside', () => {
   commit()
   const outside = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-outside-')))
   try {

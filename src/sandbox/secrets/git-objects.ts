@@ -39,7 +39,7 @@ export type KnownObjects = Map<string, GitObject>
 const MOST_KNOWN = 1_000
 const MOST_KNOWN_BYTES = 16_384
 
-/** The objects of one repository; close it when the look is over. */
+/** The objects of one repository; close it when the scan is over. */
 export class ObjectStore {
   readonly #known: KnownObjects
   readonly #folder: string

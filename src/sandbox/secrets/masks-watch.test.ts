@@ -7,7 +7,7 @@ import { movableOf, unseenSecrets } from './masks-watch.ts'
 const identity = (inode: number) => ({ device: 1n, inode: BigInt(inode) })
 const isSecret = (path: string) => path.endsWith('.env')
 
-test('what is hidden for its path is not movable, and folders are told from files', () => {
+test('what is hidden for its path is not movable, and folders are distinguished from files', () => {
   const masks = {
     files: ['/p/.env', '/p/vault/prod.txt'],
     directories: ['/p/closed'],
@@ -41,7 +41,7 @@ test.each(rows)('%s', (_, running, own, unseen) => {
   expect(unseenSecrets([running], identities, ['/p'], isSecret)).toEqual(unseen)
 })
 
-test('what is missing from a folder that stands was removed, what is missing with its folder may come back', () => {
+test('what is missing from an existing folder was removed, what is missing with its folder may come back', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cordon-unseen-'))
   try {
     const { dev, ino } = statSync(folder, { bigint: true })

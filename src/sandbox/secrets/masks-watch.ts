@@ -160,7 +160,7 @@ function separated(path: string): string {
     return ' It was a hard link to another file that commands could read: now it is a separate file.'
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error)
-    return ` Commands can read it through a hard link, and it could not be made a separate file: ${cause}. Write no secret into it.`
+    return ` Commands can read it through a hard link, and it could not be separated: ${cause}. Write no secret into it.`
   }
 }
 

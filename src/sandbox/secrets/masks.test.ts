@@ -406,21 +406,21 @@ describe('secret places', () => {
 })
 
 describe('the watch', () => {
-  test('tells what was replaced, removed and made', () => {
+  test('reports what was replaced, removed and created', () => {
     const replaced = put('a/.env')
     const removed = put('b/.env')
     const kept = put('c/.env')
     const watch = new MaskWatch([replaced, removed, kept])
-    writeFileSync(kept, 'changed in place: the mask holds')
+    writeFileSync(kept, 'changed in place: the mask stays')
     put('a/new', 'y')
     renameSync(join(root, 'a/new'), replaced)
     rmSync(removed)
-    const made = put('d/.env')
+    const created = put('d/.env')
     const index = newIndex()
     index.refresh()
     const changes = watch.close(index.masks([]).files)
     expect(changes.map((change) => [change.what, change.path]).sort()).toEqual([
-      ['made', made],
+      ['made', created],
       ['removed', removed],
       ['replaced', replaced],
     ])
@@ -430,8 +430,8 @@ describe('the watch', () => {
     const hidden = put('a/.env')
     await new Promise((resolve) => setTimeout(resolve, 60))
     const watch = new MaskWatch([])
-    const made = put('b/.env')
-    expect(watch.close([hidden, made]).map((change) => change.path)).toEqual([made])
+    const created = put('b/.env')
+    expect(watch.close([hidden, created]).map((change) => change.path)).toEqual([created])
   })
 
   test('says nothing of a secret whose folder was moved, because the mask went along', () => {
@@ -441,7 +441,7 @@ describe('the watch', () => {
     expect(watch.close([join(root, 'c/b/.env')])).toEqual([])
   })
 
-  test('tells what stayed of a folder that a failed command emptied', () => {
+  test('reports what stayed of a folder that a failed command emptied', () => {
     const keys = ['a/test/one.pem', 'a/test/two.pem', 'b/.npmrc'].map((path) => put(`it's/node_modules/${path}`))
     const besides = put("it's/node_modules/a/index.js")
     const masks = [...keys, put('app/.env')]

@@ -5,7 +5,7 @@ import { HintSearch, occurs, stretches } from './automaton.ts'
 const HINTS = ['send', ' send ', 'end', ' ai ', 'aa', 'aaa', 'abaa', ' to the', '10']
 
 describe('a search for many hints', () => {
-  it('finds what a look for each of them finds', () => {
+  it('finds what a search for each of them finds', () => {
     const random = randomFrom(3)
     const search = new HintSearch(HINTS)
     const sets = HINTS.map((hint) => search.set([hint]))

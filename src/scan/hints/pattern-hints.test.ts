@@ -45,7 +45,7 @@ function sample(piece: Piece, random: Random): string {
 
 describe('every rule of the table', () => {
   it.each(INJECTION_RULES.map((rule) => [rule.rule, rule] as const))(
-    '%s holds its hints wherever it matches',
+    '%s contains its hints wherever it matches',
     (_, rule) => {
       const random = randomFrom(7)
       const pattern = parsePattern(rule.pattern.source)
@@ -60,8 +60,8 @@ describe('every rule of the table', () => {
         const words = ` ${text.replaceAll("'", '').replace(/[^\p{L}\p{N}]+/gu, ' ')} `
         const has = (where: string, sets: readonly (readonly string[])[]) =>
           sets.every((set) => set.some((hint) => where.includes(hint)))
-        const holds = ways.some((way) => has(words, way.words) && has(text, way.signs))
-        expect(holds, `${JSON.stringify(text)} has no hint of ${rule.rule}`).toBe(true)
+        const hasHints = ways.some((way) => has(words, way.words) && has(text, way.signs))
+        expect(hasHints, `${JSON.stringify(text)} has no hint of ${rule.rule}`).toBe(true)
         if (rule.on !== 'words') continue
         expect(text.split(' ').length).toBeLessThanOrEqual(mostWords(pattern))
         expect(match[0]).not.toContain('   ')
@@ -94,9 +94,9 @@ describe('what a pattern requires', () => {
   it.each([
     ['a word', '(?<![^ ])(?:ignore)(?![^ ])', [word([' ignore '])]],
     ['a stem', '(?<![^ ])(?:agents?)(?![^ ])', [word([' agent'])]],
-    ['what may be missing is none', 'ab(?:cd)?', [word(['ab'])]],
+    ['optional text is not a hint', 'ab(?:cd)?', [word(['ab'])]],
     ['one of several', '(?:ab|cd)efg', [word(['efg'], ['ab', 'cd'])]],
-    ['ways of their own', '(?<![^ ])(?:ab cd|ef)(?![^ ])', [word([' ab cd ']), word([' ef '])]],
+    ['alternatives', '(?<![^ ])(?:ab cd|ef)(?![^ ])', [word([' ab cd ']), word([' ef '])]],
     ['nothing, where a branch has nothing', '(?:ab|[xy])ef', [word(['ef'])]],
     ['the first of several rounds', '(?<![^ ])(?:(?:ab ){1,3}cd)(?![^ ])', [word([' ab '], [' cd '])]],
     ['letters between signs, as words', '\\[\\/inst\\]', [word([' inst '])]],

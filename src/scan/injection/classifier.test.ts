@@ -38,7 +38,7 @@ describe('the classifier', () => {
       'documentation',
       'Usage\n\nInstall the package and import the module before you call the function.\nSee the manual for details.',
     ],
-    ['a question of its own', 'Can you explain how the settings of a cache affect the load time of a website?'],
+    ['a separate question', 'Can you explain how the settings of a cache affect the load time of a website?'],
     ['nothing', ''],
   ])('leaves alone %s', (_, text) => {
     expect(suspiciousSentences(text.toLowerCase())).toEqual([])

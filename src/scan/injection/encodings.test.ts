@@ -38,7 +38,7 @@ describe('what decodes to readable text', () => {
     expect(found.some(({ start, end }) => text.slice(start, end).includes(encoded))).toBe(true)
   })
 
-  it('finds a run wherever it stands', () => {
+  it('finds a run wherever it is', () => {
     const random = randomFrom(5)
     for (let round = 0; round < 300; round++) {
       const before = 'x y. '.repeat(Math.floor(random() * 20)).slice(0, Math.floor(random() * 90))

@@ -50,12 +50,12 @@ export function line(rule: string, group: string, weight: number, pattern: RegEx
 
 /** Most texts have no hint of any rule: a pattern is compiled for the first that does. */
 function lazily(rule: Omit<InjectionRule, 'pattern'>, make: () => RegExp): InjectionRule {
-  let made: RegExp | null = null
+  let created: RegExp | null = null
   return {
     ...rule,
     get pattern() {
-      made ??= make()
-      return made
+      created ??= make()
+      return created
     },
   }
 }

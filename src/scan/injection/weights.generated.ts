@@ -1,4 +1,4 @@
-// Made by scripts/injection/train.ts; do not edit.
+// Written by scripts/injection/train.ts; do not edit.
 
 export const NOTHING = 66
 export const UNIT = 0.12

@@ -119,7 +119,7 @@ function endOfBlock(text: string, start: number): number {
   return limit
 }
 
-/** The blob of an SSH public key: its first bytes are the length and name of its kind. */
+/** The blob of an SSH public key: its first bytes are the length and name of that type. */
 export function isSshPublicKey(run: string): boolean {
   return /^AAAA(?:[BC]3NzaC1|E2VjZHNhLXNoYTI|Gn[N]rLX|I[mn]NrLX)/.test(run)
 }

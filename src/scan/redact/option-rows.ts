@@ -1,4 +1,4 @@
-/** Which option or word of which program holds a secret, as data. */
+/** Which option or word of which program contains a secret, as data. */
 
 /** Where a program takes a secret. */
 export interface OptionRow {
@@ -15,7 +15,7 @@ export interface OptionRow {
   readonly stdin?: true
   /** The secret is what follows the first such mark: `user:secret`. */
   readonly after?: string
-  /** The value says where the secret is: `pass:V` holds it, `env:NAME` and `file:PATH` name it. */
+  /** The value says where the secret is: `pass:V` contains it, `env:NAME` and `file:PATH` name it. */
   readonly sources?: true
   /** The shortest value that is masked. */
   readonly least?: number

@@ -112,9 +112,9 @@ it('masks every one of several secrets in one text', () => {
   })
   fc.assert(
     fc.property(fc.array(line, { minLength: 2, maxLength: 12 }), (lines) => {
-      const made = lines.map(({ sample, seed, joint }) => ({ ...secretLine(randomFrom(seed), sample), joint }))
+      const created = lines.map(({ sample, seed, joint }) => ({ ...secretLine(randomFrom(seed), sample), joint }))
       // What does not show alone is not a matter of the others.
-      const alone = made.filter((one) => !redactor.redact(one.line).includes(one.secret))
+      const alone = created.filter((one) => !redactor.redact(one.line).includes(one.secret))
       const out = redactor.redact(alone.map((one) => one.line + one.joint).join(''))
       for (const { secret } of alone) expect(out).not.toContain(secret)
     }),
@@ -191,7 +191,7 @@ describe('key blocks', () => {
     ['\nmake\ndeploy\n'],
     [' rm -rf src '],
     ['\\nrm\\n-rf\\nsrc\\n'],
-  ])('shows what is no key between BEGIN and END: %j', (between) => {
+  ])('shows what is not a key between BEGIN and END: %j', (between) => {
     const text = `echo "-----BEGIN RSA PRIVATE KEY-----${between}-----END RSA PRIVATE KEY-----"`
     expect(redactor.redact(text)).toBe(text)
   })
@@ -271,7 +271,7 @@ describe('text that is not ASCII', () => {
   )
   const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
 
-  it('is masked at the same places whatever stands before it', () => {
+  it('is masked at the same places whatever precedes it', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('é', '✓', '😀', '\ud83d', '\udc00') }), text, (before, rest) => {
         const plain = '.'.repeat(before.length)

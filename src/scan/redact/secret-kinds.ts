@@ -249,7 +249,7 @@ export const SHAPE_KINDS: readonly ShapeKind[] = [
 ]
 
 /**
- * Kinds whose find is a secret wherever it stands. Any other is one because of the words before it, which whoever writes the text
+ * Kinds whose find is a secret wherever it is. Any other is one because of the words before it, which the author of the text
  * may choose.
  */
 export const FORMAT_KINDS: ReadonlySet<string> = new Set([

@@ -17,7 +17,7 @@ export interface CodeOptions {
   readonly spillDirectory: string
   /** The session's tools and those beside it. */
   readonly tools: () => readonly ToolShape[]
-  /** A call made by a program, with the recorded name of the program's own call. */
+  /** A call by a program, with the recorded name of the program's own call. */
   readonly call: (tool: string, input: unknown, signal: AbortSignal, within: string | null) => Promise<ToolResult>
 }
 

@@ -2,6 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { isRecord, recordOf } from '../../system/json.ts'
+import { type Handlers, type Json, RpcError, RpcPeer } from '../../system/json-rpc.ts'
 import type { LanguageAction } from '../../tools/built-in/agent-tools.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
 
@@ -104,15 +105,13 @@ function pathOf(uri: unknown, shown: (path: string) => string): string {
 
 const MAX_MESSAGE = 32 * 1024 * 1024
 
-export type LanguageMessage = Readonly<Record<string, unknown>>
-
 /** Splits bytes into messages. */
 export class MessageReader {
   #rest: Buffer = Buffer.alloc(0)
 
-  take(bytes: Uint8Array): LanguageMessage[] {
+  take(bytes: Uint8Array): Json[] {
     this.#rest = Buffer.concat([this.#rest, bytes])
-    const messages: LanguageMessage[] = []
+    const messages: Json[] = []
     for (;;) {
       const end = this.#rest.indexOf('\r\n\r\n')
       if (end < 0) break
@@ -131,84 +130,46 @@ export class MessageReader {
   }
 }
 
+/** A peer that frames its messages, and answers no requests of servers. */
 export class LanguageConnection {
-  readonly #send: (bytes: Buffer) => void
+  readonly #peer: RpcPeer
   readonly #reader = new MessageReader()
-  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
-  readonly #onNotification: (method: string, params: unknown) => void
-  #id = 0
-  #ended: Error | null = null
 
-  constructor(send: (bytes: Buffer) => void, onNotification: (method: string, params: unknown) => void) {
-    this.#send = send
-    this.#onNotification = onNotification
+  constructor(send: (bytes: Buffer) => void, onNotification: Handlers['notification']) {
+    const write = (message: Json) => {
+      const body = Buffer.from(JSON.stringify(message))
+      send(Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]))
+    }
+    // Null answers most requests.
+    const request: Handlers['request'] = async ({ method, params }) =>
+      method === 'workspace/configuration' && Array.isArray(params.items) ? params.items.map(() => null) : null
+    this.#peer = new RpcPeer(write, { request, notification: onNotification }, (id) => ['$/cancelRequest', { id }])
   }
 
   take(bytes: Uint8Array): void {
     try {
-      for (const message of this.#reader.take(bytes)) this.#receive(message)
+      for (const message of this.#reader.take(bytes)) void this.#peer.accept(message)
     } catch (error) {
       this.end(error instanceof Error ? error : new Error(String(error)))
     }
   }
 
-  request(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
-    if (this.#ended) return Promise.reject(this.#ended)
-    const id = ++this.#id
-    return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        this.#waiting.delete(id)
-        this.notify('$/cancelRequest', { id })
-        reject(signal.reason)
-      }
-      const done = () => signal.removeEventListener('abort', onAbort)
-      this.#waiting.set(id, {
-        resolve: (value) => {
-          done()
-          resolve(value)
-        },
-        reject: (error) => {
-          done()
-          reject(error)
-        },
-      })
-      signal.addEventListener('abort', onAbort, { once: true })
-      this.#write({ id, method, params })
-    })
+  async request(method: string, params: Json, signal: AbortSignal): Promise<unknown> {
+    try {
+      return await this.#peer.request(method, params, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof RpcError)) throw error
+      throw new Error(`the language server says: ${error.message.slice(0, 500)}`)
+    }
   }
 
-  notify(method: string, params: unknown): void {
-    if (!this.#ended) this.#write({ method, params })
+  notify(method: string, params: Json): void {
+    this.#peer.notify(method, params)
   }
 
   /** Rejects waiting requests: the server is gone. */
   end(reason: Error): void {
-    this.#ended ??= reason
-    for (const { reject } of this.#waiting.values()) reject(this.#ended)
-    this.#waiting.clear()
+    this.#peer.close(reason)
   }
-
-  #write(message: object): void {
-    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))
-    this.#send(Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]))
-  }
-
-  #receive(message: LanguageMessage): void {
-    const { id, method, result, error, params } = message
-    if (typeof method === 'string') {
-      if (id === undefined) this.#onNotification(method, params)
-      // Requests from servers are not supported; null answers most of them.
-      else this.#write({ id, result: method === 'workspace/configuration' ? itemsOf(params).map(() => null) : null })
-      return
-    }
-    const waiting = typeof id === 'number' ? this.#waiting.get(id) : undefined
-    if (!waiting) return
-    this.#waiting.delete(id as number)
-    if (isRecord(error)) waiting.reject(new Error(`the language server says: ${String(error.message).slice(0, 500)}`))
-    else waiting.resolve(result)
-  }
-}
-
-function itemsOf(params: unknown): readonly unknown[] {
-  return isRecord(params) && Array.isArray(params.items) ? params.items : []
 }

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { entitleOwn } from '../../confine/entitlement.ts'
 import type { CustomToolHost } from '../../custom/tools.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
+import type { Json } from '../../system/json-rpc.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LanguageQuestion } from '../../tools/built-in/agent-tools.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
@@ -178,7 +179,7 @@ class LanguageServer {
     const uri = pathToFileURL(path).href
     const changed = this.#open(uri, path, text)
     const textDocument = { uri }
-    const ask = (method: string, params: object) => this.#connection.request(`textDocument/${method}`, params, signal)
+    const ask = (method: string, params: Json) => this.#connection.request(`textDocument/${method}`, params, signal)
     const shown = (file: string) => relative(this.#root, file) || file
     switch (action) {
       case 'diagnostics':
@@ -231,9 +232,8 @@ class LanguageServer {
     return { items: this.#diagnostics.get(uri) ?? [] }
   }
 
-  #notified(method: string, params: unknown): void {
+  #notified(method: string, { uri, diagnostics }: Json): void {
     if (method !== 'textDocument/publishDiagnostics') return
-    const { uri, diagnostics } = params as { uri?: unknown; diagnostics?: unknown }
     if (typeof uri === 'string') this.#diagnostics.set(uri, diagnostics)
     for (const wake of this.#heard.splice(0)) wake()
   }

@@ -175,7 +175,7 @@ git commit --date --no-verify -m x
 go test -run -exec ./e
 `
 
-describe('options in the place of values', () => {
+describe('options instead of values', () => {
   test.each(hidden.trim().split('\n'))('%s', (line) => expect(findingsOf(line)).not.toEqual([]))
 })
 

@@ -50,9 +50,9 @@ const accepted = [
   ['python3 scripts/build.py', 'a pinned script'],
   ['python3 -u scripts/build.py', 'a pinned script behind an option'],
   ['python3 -m pytest', 'a pinned module'],
-  ['python3 --version', 'only tells its version'],
+  ['python3 --version', 'only prints its version'],
   ['node scripts/gen.js', 'a pinned script'],
-  ['node --test', 'the test runner; inline code is a hazard of its own'],
+  ['node --test', 'the test runner; inline code is a separate hazard'],
   ['bash scripts/x.sh', 'a pinned script'],
   ['deno test', 'a fixed job'],
   ['deno run main.ts', 'a pinned script'],
@@ -98,5 +98,5 @@ describe('families', () => {
     ['psql', 'database'],
     ['hy', 'other'],
   ])('%s is %s', (name, family) => expect(interpreterOf(name)).toEqual({ family }))
-  test.each(['git', 'awk', 'make', 'npx'])('%s is none', (name) => expect(interpreterOf(name)).toBeNull())
+  test.each(['git', 'awk', 'make', 'npx'])('%s is not one', (name) => expect(interpreterOf(name)).toBeNull())
 })

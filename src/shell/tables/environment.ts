@@ -218,15 +218,15 @@ let index: NameIndex | null = null
 /** The rows indexed by the form of their names; built when a command first sets a variable. */
 function listedNames(): NameIndex {
   if (index !== null) return index
-  const made: NameIndex = { exact: new Map(), prefixes: [], suffixes: [] }
+  const created: NameIndex = { exact: new Map(), prefixes: [], suffixes: [] }
   for (const [names, does] of rows)
     for (const name of names.split(' ')) {
-      if (name.startsWith('*')) made.suffixes.push([name.slice(1), does])
-      else if (name.endsWith('*')) made.prefixes.push([name.slice(0, -1), does])
-      else made.exact.set(name, does)
+      if (name.startsWith('*')) created.suffixes.push([name.slice(1), does])
+      else if (name.endsWith('*')) created.prefixes.push([name.slice(0, -1), does])
+      else created.exact.set(name, does)
     }
-  index = made
-  return made
+  index = created
+  return created
 }
 
 /** True for a variable that names a program or its flags by the rows, or a program by its shape: make's overrides. */

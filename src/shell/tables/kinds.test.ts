@@ -9,7 +9,7 @@ test.each([
   ['journalctl -u web -n 20', true, 'a log'],
   ['', false, 'a session'],
   ['ls; rm -rf /', false, 'one part that deletes'],
-  ['ls\nrm x', false, 'a line of its own'],
+  ['ls\nrm x', false, 'its own line'],
   ['ls & rm x', false, 'in the background'],
   ['cat x > y', false, 'a redirect'],
   ['cat x 2>/dev/nullx', false, 'a redirect that only begins harmlessly'],

@@ -141,7 +141,7 @@ function mutations(fields: readonly (string | null)[]): readonly string[] | null
   return names.length > 0 && names.every((name) => known.test(name)) ? [...new Set(names)].sort() : null
 }
 
-/** `ssh host 'ls; docker compose logs'`: looking around on that machine, whatever is looked at. */
+/** `ssh host 'ls; docker compose logs'`: looking around on that machine. */
 const remoteLook: Rule = (use) => {
   const [host, ...words] = use.operands
   const calm = use.options.every(

@@ -36,12 +36,12 @@ function parsed(line: string, extra: Partial<Spec> = {}): string {
 describe('parseArgs', () => {
   test.each([
     ['a b', '| a b', 'operands'],
-    ['-o x a', '-o=x | a', 'a value of its own'],
+    ['-o x a', '-o=x | a', 'a separate value'],
     ['-ox a', '-o=x | a', 'a glued value'],
-    ['--output x a', '-o=x | a', 'a long option with a value of its own'],
+    ['--output x a', '-o=x | a', 'a long option with a separate value'],
     ['--output=x a', '-o=x | a', 'a long option with a glued value'],
     ['--outp=x a', '-o=x | a', 'an abbreviation'],
-    ['--compress-prog x', '--compress-program=x |', 'an abbreviation with a value of its own'],
+    ['--compress-prog x', '--compress-program=x |', 'an abbreviation with a separate value'],
     ['--checkpoint=1 x', '--checkpoint=1 | x', 'an exact name beats the longer one that starts like it'],
     ['--checkpoint x', '--checkpoint | x', 'only a glued value is taken'],
     ['--check=x', '--checkpoint-action=x |', 'an ambiguous abbreviation is read the risky way'],

@@ -125,7 +125,7 @@ function reportRole(role: Role, note: string, arg: Arg | null, option: string, u
   }
 }
 
-/** `--reporter ./x.js`: code of one's own; `--reporter dot` is the tool's. */
+/** `--reporter ./x.js`: your own code; `--reporter dot` is the tool's. */
 function reportModule(arg: Arg, label: string, use: Use): void {
   const text = arg.text ?? arg.prefix
   if (arg.text !== null && !isRooted(text) && !isCodeFile(text)) return

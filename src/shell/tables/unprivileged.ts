@@ -27,7 +27,7 @@ const WAYS: readonly (readonly [programs: string, way: string])[] = [
   ['docker podman nerdctl', 'use rootless containers (`podman` as this user), or `sandbox_run`'],
   [
     'make cmake ninja meson',
-    'install below a prefix of your own (`PREFIX=$HOME/.local`, `--prefix`, or `DESTDIR` in the project)',
+    'install below your own prefix (`PREFIX=$HOME/.local`, `--prefix`, or `DESTDIR` in the project)',
   ],
   ['chown chgrp', 'files that you make are yours already: work in the project'],
   [

@@ -2,7 +2,7 @@
 
 import type { Hazard } from '../facts.ts'
 
-/** One way in which a program runs another, as data. Only `wrap/unwrap.ts` reads it. */
+/** One way for a program to run another, as data. Only `wrap/unwrap.ts` reads it. */
 export interface Wrap {
   /** Subcommand that must follow: `bisect run`. */
   readonly sub?: string

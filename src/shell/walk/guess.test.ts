@@ -12,7 +12,7 @@ function effectOf(command: string): Effect {
   return analysis.facts.commands.reduce<Effect>((worst, { effect }) => strongest(worst, effect), 'local')
 }
 
-describe('a command in a text that a program reads by a syntax of its own', () => {
+describe('a command in a text that a program reads by its own syntax', () => {
   test.each([
     [`awk 'BEGIN{system("git push --force")}'`, 'a call of awk'],
     [`sed -n '1e git push -f' x`, 'a command of sed'],
@@ -30,13 +30,13 @@ describe('a command in a text that a program reads by a syntax of its own', () =
     [`expect -c 'spawn git push -f'`, 'a language that is hardly one'],
     [`gdb -batch -ex 'shell git push -f'`, 'a debugger'],
     [`hyperfine 'git push -f'`, 'a measuring program'],
-    ['perf stat git push -f', 'the same, behind a word of its own'],
+    ['perf stat git push -f', 'the same, after an extra word'],
     ['faketime x git push -f', 'a program that changes the clock'],
     ['corepack yarn npm publish', 'a program that chooses a version'],
     [`alias ls='git push -f'; ls`, 'another name'],
     ['hash -p /usr/bin/git ls; ls push -f', 'another place'],
     ['IFS=,; c=git,push,-f; $c', 'words that are cut elsewhere'],
-    [`\${x:-git} push -f`, 'a value that stands in for a variable'],
+    [`\${x:-git} push -f`, 'a default value of a variable'],
     [`mapfile -C 'git push -f' -c1 < x`, 'a callback'],
     ['sh <(echo git push -f)', 'a process substitution as a script'],
     ['source <(echo git push -f)', 'the same in this shell'],

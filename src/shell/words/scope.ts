@@ -81,7 +81,7 @@ export interface Effects {
   /** Names written, and whether every write stores an integer. */
   readonly writes: Map<string, boolean>
   readonly functions: Set<string>
-  /** Names with an attribute or made readonly: later assignments do not simply store the value. */
+  /** Names with an attribute, or readonly: later assignments do not simply store the value. */
   readonly protects: Set<string>
   readonly ambient: Map<string, Hazard>
   /** Names of commands run: functions among them their own have effects. */

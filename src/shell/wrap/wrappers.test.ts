@@ -190,7 +190,7 @@ test.each([
   'find . -name -exec',
   'bash script.sh',
   'timeout --help',
-])('is no wrapper here: %s', (text) => {
+])('is not a wrapper here: %s', (text) => {
   expect(facts(text).commands).toHaveLength(1)
   expect(facts(text).commands[0]?.unwrapped).toBe('none')
 })

@@ -5,7 +5,7 @@ import { remembered } from '../tables/remembered.ts'
 import { compileSpec, type OptionRow } from '../tables/spec.ts'
 import type { Wrap } from '../tables/wrap.ts'
 
-/** A way in which a program runs another, with parsed options. */
+/** A way for a program to run another, with parsed options. */
 export interface WrapperRow extends Wrap {
   readonly name: string
   readonly words: readonly string[]

@@ -12,7 +12,6 @@ import {
 import type { TurnEnd } from '../../chat/agent.ts'
 import { type AgentSession, openAgentSession } from '../../chat/agent-session.ts'
 import { subjectOf } from '../../chat/calls.ts'
-import { gatewayCommand } from '../../chat/mcp-tools.ts'
 import { trustInstructions } from '../../chat/system-prompt.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
@@ -54,14 +53,14 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
     let opened: Opened | null = null
     const id = () => opened?.agent.id ?? ''
     const { machine, profile, model, fromEditor } = options
-    const made = await guarded(() =>
+    const calls = await guarded(() =>
       openAgentSession({
         machine,
         project: cwd,
         prompter: editorPrompter(() => client, id),
         surface: 'acp',
         fromEditor,
-        gateway: gatewayCommand(cwd),
+        gateway: cwd,
         warn: options.warn,
         ...(profile !== undefined && { profile }),
         ...(model !== undefined && { model }),
@@ -72,9 +71,9 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
         },
       }),
     )
-    for (const note of made.notes) options.warn(note)
-    opened = { agent: made, turn: null, asked: false }
-    sessions.set(made.id, opened)
+    for (const note of calls.notes) options.warn(note)
+    opened = { agent: calls, turn: null, asked: false }
+    sessions.set(calls.id, opened)
     return opened
   }
 

@@ -2,7 +2,6 @@
 
 import { type AgentEvent, endText } from '../../chat/agent.ts'
 import { type AgentSession, type Message, openAgentSession } from '../../chat/agent-session.ts'
-import { gatewayCommand } from '../../chat/mcp-tools.ts'
 import { trustInstructions } from '../../chat/system-prompt.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { cutTo } from '../../scan/display-text.ts'
@@ -94,7 +93,7 @@ class Chat {
       ...(agent !== undefined && { agent }),
       ...(mode !== undefined && { mode: mode as Mode }),
       ...(resume !== undefined && { resume }),
-      ...(manifest === undefined && { gateway: gatewayCommand(root) }),
+      ...(manifest === undefined && { gateway: root }),
       warn: (text) => this.#print([this.#front.paint('dim', safe(text))]),
       report: (event) => this.#heard(event),
     })

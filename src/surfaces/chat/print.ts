@@ -2,7 +2,6 @@
 
 import { type AgentEvent, endText, type TurnEnd } from '../../chat/agent.ts'
 import { openAgentSession } from '../../chat/agent-session.ts'
-import { gatewayCommand } from '../../chat/mcp-tools.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { thisMachine } from '../../system/machine.ts'
 import type { ChatOptions } from './start.ts'
@@ -61,7 +60,7 @@ export async function runPrint(
     project: root,
     fromEditor,
     report,
-    ...(manifest === undefined && { gateway: gatewayCommand(root) }),
+    ...(manifest === undefined && { gateway: root }),
     warn: (text) => output.err(`${safe(text)}\n`),
     ...(manifest !== undefined && { manifest: { file: manifest } }),
     ...(profile !== undefined && { profile }),

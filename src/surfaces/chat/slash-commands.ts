@@ -155,7 +155,7 @@ export const slashCommands: readonly SlashCommand[] = [
       if (id === 'all') return say(calls.slice(0, 30).map((call) => `${call.id}  ${call.about.what}`))
       const call = id === undefined ? calls[0] : calls.find((one) => one.id === id)
       if (!call) throw new CommandError('nothing is kept of such a call')
-      const { made, changed, removed } = project.show(call).changes
+      const { made: created, changed, removed } = project.show(call).changes
       const diffs = project.diffs(call)
       const lines = (mark: string, path: string) => {
         const diff = (diffs.get(path) ?? '').split('\n').filter((line) => line !== '')
@@ -168,7 +168,7 @@ export const slashCommands: readonly SlashCommand[] = [
       }
       say([
         `${call.id}  ${call.about.what}`,
-        ...made.flatMap((path) => lines('+', path)),
+        ...created.flatMap((path) => lines('+', path)),
         ...changed.flatMap((path) => lines('~', path)),
         ...removed.flatMap((path) => lines('-', path)),
       ])

@@ -78,7 +78,7 @@ function keyIf(profile: Parameters<typeof keyOf>[0], machine: Machine): string |
 async function chooseProvider(terminal: ChatTerminal, say: (text: string) => void): Promise<string | null> {
   say('No provider is set up yet. Which one?')
   for (const [index, { name, title }] of knownProviders.entries()) say(`  ${index + 1}  ${title} (${name})`)
-  say('  or the name of your own endpoint')
+  say('  or a name for your own endpoint')
   for (;;) {
     const answer = await askLine(terminal, 'provider: ')
     if (answer === null) return null

@@ -7,7 +7,7 @@ import { paint, type Style, type Terminal, visible } from '../terminal/terminal.
 const TOOL = 10
 const MAX_NAMES = 5
 
-/** One row for a line, with untrusted text made visible. `subject` names the tool if the line does not. */
+/** One row for a line, with untrusted text escaped. `subject` names the tool if the line does not. */
 export function auditRow(terminal: Terminal, line: AuditLine, subject?: string): string {
   const { mark, style, what, said } = sentenceOf(subject === undefined ? line : { subject, ...line })
   const time = paint(terminal, 'dim', clockOf(line.time))
@@ -121,9 +121,9 @@ function started({ programs, programs_left_out }: AuditLine): string {
 }
 
 function changed(value: unknown): string {
-  const { made, changed: other, removed, undo } = (value ?? {}) as { readonly [name: string]: unknown }
+  const { made: created, changed: other, removed, undo } = (value ?? {}) as { readonly [name: string]: unknown }
   const counts = [
-    [made, 'created'],
+    [created, 'created'],
     [other, 'changed'],
     [removed, 'removed'],
   ].flatMap(([count, word]) => (typeof count === 'number' && count > 0 ? [`${count} ${text(word)}`] : []))

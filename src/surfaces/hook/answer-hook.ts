@@ -27,6 +27,7 @@ import {
   type Outcome,
   ProtocolError,
   type RulePlace,
+  unseenPlace,
   useOf,
 } from './host/host.ts'
 import { everyReading } from './host/path-readings.ts'
@@ -34,7 +35,6 @@ import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from '
 import { speakerOf } from './hosts/hosts.ts'
 import { oneLine, reasonText } from './reason-text.ts'
 import { startDirectory } from './records/codex-record.ts'
-import { unseenPlace } from './unseen-place.ts'
 
 const MOVERS: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd'])
 
@@ -141,13 +141,11 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   const root = setting.root ?? request.project ?? startDirectory(input)
   if (root === null || !root.startsWith('/') || !files.isDirectory(root)) {
     throw new ProtocolError(
-      `the project cannot be known from what the host says; install the hook for it: cordon install ${host.name} --project`,
+      `the host does not say which project this is; install the hook for it: cordon install ${host.name} --project`,
     )
   }
   if (request.cwd !== null && !posix.isAbsolute(request.cwd))
-    throw new ProtocolError(
-      `the directory that the host names does not begin at /, but is ${JSON.stringify(request.cwd)}`,
-    )
+    throw new ProtocolError(`the directory that the host names is not absolute: ${JSON.stringify(request.cwd)}`)
   requireFound(host, request, setting)
   const opened = await openHookJudge({
     machine,
@@ -208,9 +206,9 @@ async function judged(
     readOnly: await isReadOnly(host, request, input, setting, judge.loaded.root),
   }
   // A host can show us our own rewrite: judge the command inside it, and do not wrap it twice.
-  const held: SandboxedForm = { ...form, undo: true }
+  const withheld: SandboxedForm = { ...form, undo: true }
   const said = request.command?.text ?? ''
-  const own = [held, form, { ...form, readOnly: false }].find((one) => commandInside(said, one) !== null)
+  const own = [withheld, form, { ...form, readOnly: false }].find((one) => commandInside(said, one) !== null)
   const inside = own ? commandInside(said, own) : null
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
@@ -222,8 +220,8 @@ async function judged(
     const relies = judgement.decision.relies === 'undo'
     const { text, replaced } = request.command
     // A command that the agent wrapped must use every option that Cordon would.
-    const wanted = relies ? held : form
-    if (inside !== null) return own === wanted || own === held ? null : replaced(sandboxedCommand(inside, wanted))
+    const wanted = relies ? withheld : form
+    if (inside !== null) return own === wanted || own === withheld ? null : replaced(sandboxedCommand(inside, wanted))
     runProgram(machine, setting.cordon)
     const { environment: unwritten = [] } = host
     keepOwner(machine, { ...owner, folders: ownFolders(host, input, setting), unwritten }, Date.now())
@@ -318,7 +316,7 @@ function requireFound(host: Host, { soughtElsewhere = [], cwd }: HookRequest, { 
   for (const path of soughtElsewhere) {
     if (posix.isAbsolute(path) || files.exists(posix.resolve(cwd ?? '/', path))) continue
     throw new ProtocolError(
-      `${path} is not there, and ${host.name} would look for a file of that name in the whole project; name it by its whole path, from /`,
+      `${path} does not exist, and ${host.name} would search the whole project for that name; give its absolute path`,
     )
   }
 }

@@ -5,8 +5,8 @@ import { needsPolicy, promptDenials } from '../../agents/hook/unseen.ts'
 import { findRoot } from '../../project/place/root.ts'
 import type { HookSetting } from './answer-hook.ts'
 import type { Host, HostPrompts, Json } from './host/host.ts'
+import { unseenPlace } from './host/host.ts'
 import { reasonText } from './reason-text.ts'
-import { unseenPlace } from './unseen-place.ts'
 
 /** Returns the text for stdout. */
 export async function answerPrompt(
@@ -35,10 +35,10 @@ export async function answerPrompt(
   const isOpen = 'judge' in opened
   const start = isOpen ? opened.judge.loaded.root : files.canonical(root ?? findRoot(project, files))
   const place = unseenPlace(host, start, cwd, setting)
-  if (prompts.held?.isAsked(input)) {
+  if (prompts.withheld?.isAsked(input)) {
     const { heldCommands } = await import('../../agents/hook/held-commands.ts')
     const commands = heldCommands(isOpen ? opened.judge : opened.closed, start, place)
-    return prompts.held.answer(commands.map(({ name, reason }) => ({ name, reason: reasonText(reason) })))
+    return prompts.withheld.answer(commands.map(({ name, reason }) => ({ name, reason: reasonText(reason) })))
   }
   // Every call reports a missing policy, but nothing else reports content that is sent on its own.
   if (!isOpen)

@@ -9,13 +9,13 @@ import type { Files } from '../../system/files.ts'
 import { parseSettings, recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { Json } from './host/host.ts'
+import { unseenPlace } from './host/host.ts'
 import type { HostInstall, Read } from './host/host-install.ts'
 import type { InstallPlace } from './host/install-place.ts'
 import { findHost, type HostName, installOf } from './hosts/hosts.ts'
 import { isOwnText } from './install/host-settings.ts'
 import { installedHook } from './install/installed-hooks.ts'
 import { unguardedLine, unguardedSessions } from './install/open-sessions.ts'
-import { unseenPlace } from './unseen-place.ts'
 
 export interface Unseen {
   readonly agent: HostName
@@ -65,11 +65,11 @@ export async function unseenIn(
               },
             ]
           : []
-      const held = host.prompts ? '' : ` No hook of ${install.program} can stop it at the start: ${inside}`
+      const withheld = host.prompts ? '' : ` No hook of ${install.program} can stop it at the start: ${inside}`
       return [
         ...rows,
         ...taken,
-        ...reasons.map(({ message, remedy = '' }) => ({ agent, detail: message, remedy: `${remedy}${held}` })),
+        ...reasons.map(({ message, remedy = '' }) => ({ agent, detail: message, remedy: `${remedy}${withheld}` })),
       ]
     }),
   )
@@ -121,7 +121,7 @@ async function settingsOf(text: string, name: string): Promise<unknown> {
   try {
     if (/^\.env(?:\.|$)/.test(name)) return variablesOf(text)
     if (!name.endsWith('.toml')) return parseSettings(text)
-    return (await import('../../agents/import/toml.ts')).parseToml(text, name)
+    return (await import('../../agents/settings/toml-text.ts')).parseToml(text, name)
   } catch {
     return null
   }

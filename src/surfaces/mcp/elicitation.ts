@@ -1,5 +1,7 @@
 /** Approvals by elicitation: the client asks its person. An answer proves the client, not a person. */
 
+import { keepRequest } from '../../questions/asks.ts'
+import type { ApprovalRequest } from '../../session/cordon.ts'
 import {
   ANSWERS,
   type AskView,
@@ -11,8 +13,10 @@ import {
   LONGEST_SECONDS,
   withAnswers,
 } from '../../session/cordon.ts'
+import { isRecord } from '../../system/json.ts'
+import type { Json } from '../../system/json-rpc.ts'
+import type { Machine } from '../../system/machine.ts'
 import { visible } from '../terminal/terminal.ts'
-import { isObject, type Json } from './json-rpc.ts'
 import type { Elicit } from './rounds.ts'
 
 type Prompter = NonNullable<CordonOptions['prompter']>
@@ -34,8 +38,8 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
         const message = askText(view, { whole, canShow: true })
         const given = await elicit({ message, requestedSchema: formOf(view, !whole) }, signal)
         // A client without a person cancels; only a person who read the form declines.
-        if (!isObject(given) || given.action === 'cancel') throw new Error('the question was closed without an answer')
-        if (given.action !== 'accept' || !isObject(given.content)) return { kind: 'deny' }
+        if (!isRecord(given) || given.action === 'cancel') throw new Error('the question was closed without an answer')
+        if (given.action !== 'accept' || !isRecord(given.content)) return { kind: 'deny' }
         const { answer, grant, minutes, message: said } = given.content
         if (!whole && answer === SHOW.kind) continue
         const choice = grant === undefined ? 0 : offerNames(view).indexOf(String(grant))
@@ -51,7 +55,7 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
       }
       const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
       const given = await elicit({ message: `The agent asks: ${visible(text)}`, requestedSchema }, signal)
-      const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
+      const content = isRecord(given) && given.action === 'accept' && isRecord(given.content) ? given.content : {}
       return typeof content.answer === 'string' ? content.answer : null
     },
   }
@@ -100,4 +104,12 @@ function offerNames({ offers }: AskView): string[] {
     const others = also.length === 0 ? '' : ` and ${also.length} more`
     return `${index + 1}: ${kind} ${visible(value)}${others}`
   })
+}
+
+/** Returns what the agent can do about it. */
+export function keepQuestion(machine: Machine, project: string, host: string, request: ApprovalRequest): string {
+  const id = keepRequest(machine, { host, project }, request)
+  return id === null
+    ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
+    : `tell the user to run \`cordon approvals allow ${id}\` in another terminal, and go on with other work: the next try of the same call takes the answer`
 }

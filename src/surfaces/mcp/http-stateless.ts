@@ -3,7 +3,8 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ERROR, isId, isObject, type Json, RpcError } from './json-rpc.ts'
+import { isRecord } from '../../system/json.ts'
+import { ERROR, isId, type Json, RpcError } from '../../system/json-rpc.ts'
 import { META, readEnvelope, STATELESS_REVISION } from './revision.ts'
 import type { ServedProject, ServerOptions } from './served-project.ts'
 import { McpServer } from './server.ts'
@@ -29,7 +30,7 @@ const STATUS: Readonly<Record<number, number>> = {
 
 /** True for a message of the stateless revision, by its body, or else by its header. */
 export function isStateless(request: IncomingMessage, { params, method }: Json): boolean {
-  const meta = isObject(params) && isObject(params._meta) ? params._meta : {}
+  const meta = isRecord(params) && isRecord(params._meta) ? params._meta : {}
   if (META.revision in meta) return true
   return method !== 'initialize' && request.headers['mcp-protocol-version'] === STATELESS_REVISION
 }
@@ -39,7 +40,7 @@ export function headerProblem({ headers }: IncomingMessage, message: Json): RpcE
   const { method, params = {} } = message
   if (typeof method !== 'string')
     return new RpcError(ERROR.request, 'responses are not accepted: send the request again')
-  if (!isObject(params)) return new RpcError(ERROR.params, '"params" must be an object')
+  if (!isRecord(params)) return new RpcError(ERROR.params, '"params" must be an object')
   // The revision does not define headers of notifications.
   if (message.id === undefined) return null
   try {
@@ -110,7 +111,7 @@ function event(response: ServerResponse, message: Json): void {
 
 function answer(response: ServerResponse, message: Json): void {
   if (response.headersSent || message.method !== undefined) return
-  const { code } = isObject(message.error) ? message.error : {}
+  const { code } = isRecord(message.error) ? message.error : {}
   const status = typeof code === 'number' ? (STATUS[code] ?? 200) : 200
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
   response.end(JSON.stringify(message))

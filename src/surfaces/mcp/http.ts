@@ -6,9 +6,10 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isRecord } from '../../system/json.ts'
+import { ERROR, errorObject, isId, type Json, RpcError } from '../../system/json-rpc.ts'
 import { loopbackRefusal } from '../loopback/loopback-guard.ts'
 import { headerProblem, isStateless, postStateless } from './http-stateless.ts'
-import { ERROR, errorObject, isId, isObject, type Json, RpcError } from './json-rpc.ts'
 import { REVISIONS, unsupported } from './revision.ts'
 import { ServedProject, type ServerOptions } from './served-project.ts'
 import { McpServer } from './server.ts'
@@ -183,7 +184,7 @@ async function readMessage(request: IncomingMessage): Promise<Json | 'too-large'
   }
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
-    return isObject(value) ? value : null
+    return isRecord(value) ? value : null
   } catch {
     return null
   }

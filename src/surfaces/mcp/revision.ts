@@ -3,8 +3,9 @@
  * 2026-07-28 each request carries its context, there is no state, and a server asks in its result.
  */
 
+import { isRecord } from '../../system/json.ts'
+import { ERROR, type Json, RpcError } from '../../system/json-rpc.ts'
 import { version } from '../../system/version.ts'
-import { ERROR, isObject, type Json, RpcError } from './json-rpc.ts'
 
 /** Revisions with a handshake, newest first. */
 export const HANDSHAKE_REVISIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26']
@@ -33,13 +34,13 @@ export interface Envelope {
 
 /** The envelope of a stateless request, or null. Throws if unsupported. */
 export function readEnvelope(params: Json): Envelope | null {
-  const meta = isObject(params._meta) ? params._meta : {}
+  const meta = isRecord(params._meta) ? params._meta : {}
   const revision = meta[META.revision]
   if (revision === undefined) return null
   if (typeof revision !== 'string') throw new RpcError(ERROR.params, `"${META.revision}" must be a text`)
   if (revision !== STATELESS_REVISION) throw unsupported(revision)
   const capabilities = meta[META.capabilities]
-  if (!isObject(capabilities)) throw new RpcError(ERROR.params, `"_meta" needs "${META.capabilities}", an object`)
+  if (!isRecord(capabilities)) throw new RpcError(ERROR.params, `"_meta" needs "${META.capabilities}", an object`)
   const logLevel = meta[META.logLevel]
   return { capabilities, logLevel: typeof logLevel === 'string' ? logLevel : null }
 }
@@ -73,7 +74,7 @@ export function sealed(method: string, result: Json, serverName: string): Json {
     resultType: 'complete',
     ...result,
     ...(complete && CACHEABLE.has(method) && { ttlMs: 0, cacheScope: 'private' }),
-    _meta: { ...(isObject(result._meta) && result._meta), [META.server]: { name: serverName, version } },
+    _meta: { ...(isRecord(result._meta) && result._meta), [META.server]: { name: serverName, version } },
   }
 }
 
@@ -85,5 +86,5 @@ export function discovered(capabilities: Json, instructions: string | null): Jso
 /** Whether a client can show a form to its person. */
 export function elicitsForms({ elicitation }: Json): boolean {
   // An empty object meant forms in older revisions.
-  return isObject(elicitation) && (isObject(elicitation.form) || Object.keys(elicitation).length === 0)
+  return isRecord(elicitation) && (isRecord(elicitation.form) || Object.keys(elicitation).length === 0)
 }

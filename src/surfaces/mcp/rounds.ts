@@ -5,7 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { pinOf } from '../../agents/mcp/pins.ts'
-import { ERROR, type IncomingRequest, isObject, type Json, RpcError } from './json-rpc.ts'
+import { isRecord } from '../../system/json.ts'
+import { ERROR, type IncomingRequest, type Json, RpcError } from '../../system/json-rpc.ts'
 
 /** Asks the client's person with a form; rejects if impossible. */
 export type Elicit = (params: Json, signal: AbortSignal) => Promise<unknown>
@@ -50,8 +51,8 @@ export class Rounds {
     const { requestState, inputResponses } = request.params
     if (requestState === undefined) return this.#next(this.#begin(request, work), request)
     const waiting = this.#take(requestState, digestOf(request))
-    const given = isObject(inputResponses) ? inputResponses[KEY] : undefined
-    if (isObject(given)) waiting.questions.shift()?.answered(given)
+    const given = isRecord(inputResponses) ? inputResponses[KEY] : undefined
+    if (isRecord(given)) waiting.questions.shift()?.answered(given)
     return this.#next(waiting, request)
   }
 

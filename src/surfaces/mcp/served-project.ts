@@ -3,8 +3,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Cordon, CordonOptions } from '../../session/cordon.ts'
 import { Fault } from '../../system/fault.ts'
+import { ERROR, type Json, RpcError } from '../../system/json-rpc.ts'
 import { elicitationPrompter } from './elicitation.ts'
-import { ERROR, type Json, RpcError } from './json-rpc.ts'
 import { type Elicit, Rounds } from './rounds.ts'
 
 type Prompter = NonNullable<CordonOptions['prompter']>

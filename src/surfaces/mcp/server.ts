@@ -1,8 +1,9 @@
 /** Cordon as an MCP server: one client, one session, the guarded tools. Without a transport. */
 
 import { resultText, type ToolResult } from '../../call/tool-result.ts'
+import { isRecord } from '../../system/json.ts'
+import { ERROR, type IncomingRequest, type Json, RpcError, RpcPeer, type Send } from '../../system/json-rpc.ts'
 import { version } from '../../system/version.ts'
-import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from './json-rpc.ts'
 import { agreedRevision, discovered, type Envelope, elicitsForms, META, readEnvelope, sealed } from './revision.ts'
 import type { Elicit } from './rounds.ts'
 import { ServedProject, type ServerOptions } from './served-project.ts'
@@ -85,7 +86,7 @@ export class McpServer {
       serverInfo: { name: 'cordon', title: 'Cordon', version },
       instructions,
     }
-    return { answer, elicits: elicitsForms(isObject(params.capabilities) ? params.capabilities : {}) }
+    return { answer, elicits: elicitsForms(isRecord(params.capabilities) ? params.capabilities : {}) }
   }
 
   /** Nothing changes here on its own; the stream only stays open. */
@@ -99,7 +100,7 @@ export class McpServer {
     const { session } = await this.#project.opened()
     const { name, arguments: given = {} } = params
     if (typeof name !== 'string') throw new RpcError(ERROR.params, '"name" must be the name of a tool')
-    if (!isObject(given)) throw new RpcError(ERROR.params, '"arguments" must be an object')
+    if (!isRecord(given)) throw new RpcError(ERROR.params, '"arguments" must be an object')
     if (!session.tools().some((tool) => tool.name === name))
       throw new RpcError(ERROR.params, `there is no tool "${name}"`)
     const result = await this.#project.asking(elicit, () => session.call(name, given, { signal }))
@@ -107,7 +108,7 @@ export class McpServer {
   }
 
   async #watched({ _meta, name }: Json, running: Promise<Json>): Promise<Json> {
-    const token = isObject(_meta) ? _meta.progressToken : undefined
+    const token = isRecord(_meta) ? _meta.progressToken : undefined
     if (typeof token !== 'string' && typeof token !== 'number') return running
     let progress = 0
     const timer = setInterval(() => {

@@ -1,8 +1,8 @@
 /** MCP over stdio: one message per line. Nothing else is written to stdout. */
 
 import type { Readable, Writable } from 'node:stream'
+import type { Json } from '../../system/json-rpc.ts'
 import { linesOf } from '../../system/lines.ts'
-import type { Json } from './json-rpc.ts'
 import type { ServerOptions } from './served-project.ts'
 import { McpServer } from './server.ts'
 

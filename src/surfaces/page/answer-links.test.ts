@@ -16,7 +16,7 @@ it('a link is good once, for its question, and for ten minutes', () => {
   expect(links.take(other)).toBeNull()
 })
 
-it('holds no more than some hundred: a flood of questions ends the oldest links', () => {
+it('keeps at most some hundred: a flood of questions ends the oldest links', () => {
   const links = new AnswerLinks(() => 0)
   const codes = Array.from({ length: 450 }, (_, at) => links.make({ ask: String(at), kind: 'deny' }))
   expect(codes.filter((code) => links.look(code) !== null)).toHaveLength(400)

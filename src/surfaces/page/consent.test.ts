@@ -26,7 +26,7 @@ it('asks for one code however often it is tried, ends after three wrong ones, an
   expect([1, 2, 3].map(() => consent.take('grant a', wrong)!.slice(0, 13))).toEqual([
     'that is not t',
     'that is not t',
-    'that was not ',
+    'the code was ',
   ])
   expect(consent.take('grant a', shownCode(shown[0]!))).toContain('shows a code')
   now += 3 * 60_000

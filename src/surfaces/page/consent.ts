@@ -25,8 +25,7 @@ export function terminalConsent(show: (text: string) => boolean, now: () => numb
   let wrong = 0
   return {
     take(action, code) {
-      if (wrong >= MAX_WRONG)
-        return `${MAX_WRONG} codes were wrong, so no more are taken; end cordon ui and start it again`
+      if (wrong >= MAX_WRONG) return `${MAX_WRONG} codes were wrong, so no more are accepted; restart cordon ui`
       const known = pending?.action === action && pending.until > now() ? pending : null
       if (known && code !== null) {
         known.tries++
@@ -38,7 +37,7 @@ export function terminalConsent(show: (text: string) => boolean, now: () => numb
         wrong++
         if (known.tries < MAX_TRIES) return 'that is not the code that the terminal shows'
         pending = null
-        return 'that was not the code three times; begin again'
+        return 'the code was wrong three times; start again'
       }
       // A repeated question keeps its code, so that nobody can flood the terminal.
       if (known) return 'the terminal shows a code: type it here'

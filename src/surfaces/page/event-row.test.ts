@@ -3,7 +3,7 @@ import { eventRow } from './live-feed.ts'
 
 const line = { v: 1, seq: 3, time: '2026-01-01T00:00:00.000Z', session: 's', type: 'begin', prev: 'x' }
 
-it('has what a list shows, made visible, and nothing that is not there', () => {
+it('has what a list shows, escaped, and nothing absent', () => {
   expect(eventRow(line)).toEqual({ session: 's', seq: 3, time: line.time, type: 'begin' })
   const decision = { verdict: 'deny', reason: 'secret' }
   expect(eventRow({ ...line, tool: 'bash', subject: 'ls \u202e x', decision, hosts: ['a.example'] })).toMatchObject({

@@ -1,6 +1,6 @@
 /**
  * Streams that this process hands to a command, left as they are. Node opens `process.stdout` for any pipe that is joined or
- * socket that is closed, only to compare with it, and a pipe that Node opens is O_NONBLOCK from then on: for everybody who holds it.
+ * socket that is closed, only to compare with it, and a pipe that Node opens is O_NONBLOCK from then on: for everybody who has it open.
  */
 
 import { fstatSync } from 'node:fs'

@@ -3,7 +3,7 @@
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A text of ours as it may be shown. The redactor is made with the first one: most runs say nothing. */
+/** A text of ours as it may be shown. The redactor is created with the first one: most runs say nothing. */
 export function redacted(text: string): string {
   return createRedactor().redact(text)
 }

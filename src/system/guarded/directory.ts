@@ -1,4 +1,4 @@
-/** Holds a directory open without following links, so that its path cannot be swapped. */
+/** Keeps a directory open without following links, so that its path cannot be swapped. */
 
 import {
   closeSync,
@@ -45,25 +45,25 @@ export interface HoldOptions {
 export function holdDirectory(path: string, options: HoldOptions = {}): HeldDirectory {
   const names = segmentsOf(path)
   if (!heldByKernel) return holdByComparison(path, options)
-  const made: CheckedPath[] = []
+  const created: CheckedPath[] = []
   let fd = openSync('/', O_PATH | O_DIRECTORY)
   try {
     for (const [index, name] of names.entries()) {
       const child = `/proc/self/fd/${fd}/${name}`
       const here = () => `/${names.slice(0, index + 1).join('/')}`
-      const next = openChild(child, here, options.make ? { made, keeper: options.make } : null)
+      const next = openChild(child, here, options.make ? { made: created, keeper: options.make } : null)
       closeSync(fd)
       fd = next
     }
-    return heldDirectory(path, fd, made)
+    return heldDirectory(path, fd, created)
   } catch (error) {
     closeSync(fd)
-    if (options.make) removeCreated(made, options.make)
+    if (options.make) removeCreated(created, options.make)
     throw error
   }
 }
 
-/** Opens a directory below a held one. */
+/** Opens a directory below an open one. */
 export function holdChild(parent: HeldDirectory, name: string): HeldDirectory {
   const path = posix.join(parent.path, name)
   if (!heldByKernel) return holdByComparison(path, {})
@@ -155,8 +155,8 @@ const reasons: Readonly<Record<string, readonly [code: FaultCode, reason: string
 }
 
 /** Removes directories that were created for a failed change. */
-export function removeCreated(made: readonly string[], keeper: ChangeKeeper): void {
-  for (const path of made.toReversed()) {
+export function removeCreated(created: readonly string[], keeper: ChangeKeeper): void {
+  for (const path of created.toReversed()) {
     try {
       const parent = holdDirectory(posix.dirname(path))
       try {
@@ -211,11 +211,11 @@ function isLink(path: string): boolean {
   }
 }
 
-function heldDirectory(path: string, fd: number, made: readonly CheckedPath[]): HeldDirectory {
+function heldDirectory(path: string, fd: number, created: readonly CheckedPath[]): HeldDirectory {
   return {
     path,
     fd,
-    made,
+    made: created,
     at: (name) => {
       if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
         throw new Fault('not-canonical', `${JSON.stringify(name)} is not the name of a file`)
@@ -230,9 +230,9 @@ function heldDirectory(path: string, fd: number, made: readonly CheckedPath[]): 
 // If the kernel cannot name a child of a descriptor (macOS), the path is resolved and compared
 // before every use. A race of microseconds remains; the sandbox closes it.
 function holdByComparison(path: string, options: HoldOptions): HeldDirectory {
-  const made: CheckedPath[] = []
+  const created: CheckedPath[] = []
   try {
-    if (options.make) makeMissing(path, { made, keeper: options.make })
+    if (options.make) makeMissing(path, { made: created, keeper: options.make })
     const fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     const verify = () => {
       const facts = fstatSync(fd)
@@ -248,7 +248,7 @@ function holdByComparison(path: string, options: HoldOptions): HeldDirectory {
     return {
       path,
       fd,
-      made,
+      made: created,
       at: (name) => {
         verify()
         return posix.join(path, name)
@@ -260,19 +260,19 @@ function holdByComparison(path: string, options: HoldOptions): HeldDirectory {
       close: () => closeSync(fd),
     }
   } catch (error) {
-    if (options.make) removeCreated(made, options.make)
+    if (options.make) removeCreated(created, options.make)
     throw systemFault(path, error)
   }
 }
 
-function makeMissing(path: string, { made, keeper }: Creation): void {
+function makeMissing(path: string, { made: created, keeper }: Creation): void {
   const names = segmentsOf(path)
   for (let length = 1; length <= names.length; length++) {
     const directory = `/${names.slice(0, length).join('/')}`
     try {
       keeper.willMake(directory)
       makeChange(keeper, () => mkdirSync(directory))
-      made.push(checkedPath(directory))
+      created.push(checkedPath(directory))
     } catch (error) {
       if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'EISDIR') throw error
     }

@@ -1,4 +1,4 @@
-/** One entry of a held directory, opened without following it, and its facts. */
+/** One entry of an open directory, opened without following it, and its facts. */
 
 import { closeSync, type Dirent, readdirSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'

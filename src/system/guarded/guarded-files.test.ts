@@ -203,7 +203,7 @@ describe('writing', () => {
     expect(readFileSync(path, 'utf8')).toBe('theirs')
   })
 
-  it('notices a file that was made meanwhile', () => {
+  it('notices a file that was created meanwhile', () => {
     const path = join(root, 'dir/new')
     const prepared = files.prepare(path, Buffer.from('mine'), { exclusive: true })
     writeFileSync(path, 'theirs')
@@ -213,7 +213,7 @@ describe('writing', () => {
     expect(readdirSync(join(root, 'dir'))).toEqual(['file', 'new'])
   })
 
-  it('takes back directories it made when it fails', () => {
+  it('removes directories it created when it fails', () => {
     expect(faultOf(() => files.write(join(root, 'a/b', 'n'.repeat(300)), Buffer.from('x')))).toBe('not-canonical')
     expect(existsSync(join(root, 'a'))).toBe(false)
   })
@@ -233,7 +233,7 @@ describe('removing', () => {
     expect(readFileSync(join(outside, 'file'), 'utf8')).toBe('SECRET')
   })
 
-  it('removes only empty directories without being told', () => {
+  it('removes only empty directories unless asked to do more', () => {
     expect(faultOf(() => files.remove(join(root, 'dir')))).toBe('not-empty')
   })
 })
@@ -255,7 +255,7 @@ describe('moving', () => {
     expect(readFileSync(join(root, 'other'), 'utf8')).toBe('other')
   })
 
-  it('does not follow a link that stands at the destination', () => {
+  it('does not follow a link at the destination', () => {
     symlinkSync(join(outside, 'new'), join(root, 'link'))
     expect(faultOf(() => files.move(join(root, 'dir/file'), join(root, 'link')))).toBe('path-changed')
     expect(readlinkSync(join(root, 'link'))).toBe(join(outside, 'new'))

@@ -277,7 +277,7 @@ export function openGuardedFiles(
 
 function stat(path: string): FileFacts | null {
   try {
-    if (path === '/') return inDirectory('/', (held) => factsOf(fstatSync(held.fd)))
+    if (path === '/') return inDirectory('/', (opened) => factsOf(fstatSync(opened.fd)))
     return inParent(path, (parent, name) => inEntry(parent, name, (entry) => factsOf(entry.facts)))
   } catch (error) {
     if (error instanceof Fault && error.code === 'not-found') return null

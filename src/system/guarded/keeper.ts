@@ -1,6 +1,6 @@
-/** Records changes of guarded files before they are made, so that they can be restored. */
+/** Records changes of guarded files before they happen, so that they can be restored. */
 
-/** `path` is what changes; `at` reaches it through a held directory. */
+/** `path` is what changes; `at` reaches it through an open directory. */
 export interface ChangeKeeper {
   /**
    * A file, folder or link will be created. `folderTime`: the folder's last change, if not current.

@@ -1,4 +1,4 @@
-/** Writes a file atomically: a synced temporary file is renamed inside a held directory. */
+/** Writes a file atomically: a synced temporary file is renamed inside an open directory. */
 
 import {
   closeSync,

@@ -19,6 +19,6 @@ test.each([
   ['one in another writing of base64', key, `${signature} `],
   ['an invalid key', 'ed25519:AAAA', signature],
   ['no key at all', '', signature],
-])('%s is no signature', (_, badKey, badSignature) => {
+])('%s is not a signature', (_, badKey, badSignature) => {
   expect(isSignedBy(badKey, 'message', badSignature)).toBe(false)
 })

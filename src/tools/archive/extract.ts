@@ -77,35 +77,35 @@ function checkPlaces(
 
 async function unpack(placed: readonly CheckedEntry[], destination: CheckedPath, context: ToolContext): Promise<void> {
   const { files, signal } = context
-  const made: CheckedPath[] = []
+  const created: CheckedPath[] = []
   try {
-    made.push(...files.makeDirectory(destination))
+    created.push(...files.makeDirectory(destination))
     for (const [index, { entry, path }] of placed.entries()) {
       if (index % 64 === 0) await setImmediate()
       signal.throwIfAborted()
-      if (entry.type === 'directory') made.push(...files.makeDirectory(path))
+      if (entry.type === 'directory') created.push(...files.makeDirectory(path))
       else if (entry.type === 'file') {
         const mode = entry.executable ? 0o777 : 0o666
         const prepared = files.prepare(path, entry.content(), { mode, exclusive: true, sync: false })
-        made.push(...prepared.made)
+        created.push(...prepared.made)
         try {
           prepared.commit()
         } catch (error) {
           prepared.abort()
           throw error
         }
-        made.push(path)
+        created.push(path)
       }
     }
     // Links last, so that nothing is written through one.
     for (const { entry, path } of placed) {
       if (entry.type !== 'link') continue
-      made.push(...files.makeParents(path))
+      created.push(...files.makeParents(path))
       files.makeLink(path, entry.target)
-      made.push(path)
+      created.push(path)
     }
   } catch (error) {
-    for (const path of made.toReversed()) removeCreated(path, context)
+    for (const path of created.toReversed()) removeCreated(path, context)
     throw error
   }
 }

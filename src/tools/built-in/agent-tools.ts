@@ -25,7 +25,7 @@ const ACTIONS = ['diagnostics', 'definition', 'references', 'symbols', 'rename']
 const lspDeclaration = {
   name: 'lsp',
   description:
-    'Asks the language server of a file: diagnostics, symbols; definition and references of the symbol at line and column; rename gives the edits to make, and changes nothing.',
+    'Asks the language server of a file: diagnostics, symbols; definition and references of the symbol at line and column; rename returns the edits, and changes nothing.',
   input: takes(
     { path, action: choice('What to ask.', ACTIONS) },
     {

@@ -21,7 +21,7 @@ const PLAIN_NAME = /^\.?\w[\w. +-]{0,99}$/
 export const sandboxRun: Tool = defineTool({
   name: 'sandbox_run',
   description:
-    'Runs a program in a fresh container without network: python, node, bash, perl and others that this machine has. It sees nothing of the project but the files that are named; files that it makes come back when they are named.',
+    'Runs a program in a fresh container without network: python, node, bash, perl and others that this machine has. It sees nothing of the project but the files that are named; files that it creates come back if they are named.',
   input: takes(
     { language: text('python, node, bash, ruby, perl, php, lua, r or awk.'), code: text('The program.') },
     {
@@ -106,7 +106,7 @@ export function timeoutOf(seconds: number | undefined, context: ToolContext): nu
 }
 
 export function madeLines(files: readonly MadeFile[]): string[] {
-  return files.map(({ name, path, bytes }) => `made ${name} (${bytes} bytes): ${path}`)
+  return files.map(({ name, path, bytes }) => `created ${name} (${bytes} bytes): ${path}`)
 }
 
 export function shownProgram(stdout: string, stderr: string, notes: readonly string[]): string {

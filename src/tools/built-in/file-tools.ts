@@ -86,7 +86,7 @@ export const fileTools: readonly Tool[] = [
     description: 'Returns type, size, mode and times.',
     input: takes({ path }),
     labels: ['filesystem'],
-    hints: { title: 'Look at a file’s facts', ...toolHints.reads },
+    hints: { title: 'Show a file’s metadata', ...toolHints.reads },
     actions: (input) => ({ lists: [input.path] }),
     run: async (input, context) => (await runs()).stat(input, context),
   }),

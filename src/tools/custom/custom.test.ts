@@ -115,7 +115,7 @@ describe('trust', () => {
     expect(status()).toBe('no stored hash')
   })
 
-  it('of one project is none in another, and the manifest counts as much as the script', () => {
+  it('of one project does not count in another, and the manifest counts as much as the script', () => {
     putTool(projectTools())
     const store = createTrustStore(stateDir)
     store.trust({ scope: '/other', name: 'greet' }, onlyTool().hash, now)

@@ -47,7 +47,7 @@ export async function edit(input: EditInput, context: ToolContext): Promise<Tool
 
 // Models write LF. Match files with CRLF too, and do not mix line ends.
 function parse(from: string, to: string, decoded: DecodedText): { readonly from: string; readonly to: string } {
-  if (from === '') throw new InputError('"old_string" of edit is empty; to make or replace a whole file use write')
+  if (from === '') throw new InputError('"old_string" of edit is empty; to create or replace a whole file use write')
   if (from === to) throw new InputError('"old_string" and "new_string" of edit are the same')
   const lineEnd = lineEndOf(decoded.text)
   return { from: withLineEnds(from, lineEnd), to: withLineEnds(to, lineEnd) }

@@ -125,7 +125,7 @@ export async function copy(input: CopyInput, context: ToolContext): Promise<Tool
   const destination = context.checked(input.destination)
   if (source === destination) throw new InputError('"source" and "destination" of copy are the same file')
   if (context.files.stat(destination)?.type === 'directory') {
-    throw new InputError(`${input.destination} is a directory; name the file to make in it`)
+    throw new InputError(`${input.destination} is a directory; name the file to create in it`)
   }
   context.files.copy(source, destination)
   return {
@@ -178,11 +178,11 @@ interface MkdirInput {
 
 export async function mkdir(input: MkdirInput, context: ToolContext): Promise<ToolOutput> {
   const directory = context.checked(input.path)
-  const made = context.files.makeDirectory(directory)
+  const built = context.files.makeDirectory(directory)
   return {
-    text: made.length > 0 ? `Made ${input.path}.` : `${input.path} is already there.`,
-    data: { path: directory, made },
-    files: { read: [], written: made },
+    text: built.length > 0 ? `Created ${input.path}.` : `${input.path} is already there.`,
+    data: { path: directory, made: built },
+    files: { read: [], written: built },
   }
 }
 

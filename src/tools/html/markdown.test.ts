@@ -4,7 +4,7 @@ import { htmlToMarkdown } from './markdown.ts'
 const rows: readonly [note: string, html: string, markdown: string][] = [
   ['paragraphs', '<p>one</p><p>two  \n three</p>', 'one\n\ntwo three'],
   ['headings', '<h1>A</h1><h3>B</h3>text', '# A\n\n### B\n\ntext'],
-  ['links are made absolute', '<a href="/x?a=1&amp;b=2">go</a>', '[go](https://e.org/x?a=1&b=2)'],
+  ['links become absolute', '<a href="/x?a=1&amp;b=2">go</a>', '[go](https://e.org/x?a=1&b=2)'],
   ['links that run code lose it', '<a href="javascript:alert(1)">go</a>', 'go'],
   ['links cannot break out of their brackets', '<a href="https://e.org/a)b">x](y</a>', '[x\\](y](https://e.org/a%29b)'],
   ['images with words', '<img alt="a cat" src=c.png><img src=d.png>', '![a cat](https://e.org/c.png)'],

@@ -214,7 +214,7 @@ function unquote(name: string): string {
 function addedText(section: Section): string {
   const lines = section.hunks.flatMap((hunk) => hunk.lines)
   if (section.hunks.length > 1 || lines.some((line) => line.kind !== 'insert')) {
-    throw new InputError(`the patch makes a new file at line ${section.line}, so it can only add lines to it`)
+    throw new InputError(`the patch creates a new file at line ${section.line}, so it can only add lines to it`)
   }
   const text = lines.map((line) => `${line.text}\n`).join('')
   return section.hunks[0]?.finalNewline?.new === false ? text.slice(0, -1) : text

@@ -34,8 +34,8 @@ describe('globs', () => {
     ['a/**/b', 'c', false],
     ['a/**/b', 'a', true],
     ['{a,b}/x', 'b', true],
-  ])('%s leads into %s: %s', (pattern, directory, leads) => {
-    expect(parseGlob(pattern).leadsInto(directory)).toBe(leads)
+  ])('%s descends into %s: %s', (pattern, directory, descends) => {
+    expect(parseGlob(pattern).leadsInto(directory)).toBe(descends)
   })
 
   it('of one name match at any depth where they filter', () => {
@@ -58,7 +58,7 @@ describe('.gitignore', () => {
     ['a/node_modules', true, true, 'at any depth'],
     ['node_modules', false, false, 'directories only'],
     ['a/b.log', false, true, 'a name at any depth'],
-    ['keep.log', false, false, 'taken back'],
+    ['keep.log', false, false, 'negated'],
     ['build', true, true, 'anchored'],
     ['a/build', true, false, 'anchored at the top only'],
     ['docs/a.pdf', false, true, 'with a slash'],
@@ -116,7 +116,7 @@ describe('.gitignore', () => {
     }
   })
 
-  it('below the top holds below its own directory', () => {
+  it('below the top applies below its own directory', () => {
     const below = [parseIgnoreFile('*.tmp\n/out', 'sub/')]
     expect(isIgnored(below, 'sub/x/a.tmp', false)).toBe(true)
     expect(isIgnored(below, 'a.tmp', false)).toBe(false)

@@ -68,7 +68,7 @@ describe('a text that something may call is a link to a secret', () => {
     expect(await says(host)).toBe('goes on')
   })
 
-  it('stops calls beside it, where the host comes to it later', async () => {
+  it('stops parallel calls that the host runs before it', async () => {
     link('src/.claude/skills/a/SKILL.md')
     expect(await says('claude-code')).toBe('goes on')
     expect(await effect(claude('Read', { file_path: '$P/src/a.ts' }))).toBe('deny')
@@ -142,7 +142,7 @@ describe('memory files of the repository around a project', () => {
 describe('a skill or agent whose head names programs', () => {
   const HOOKS = 'hooks:\n  PreToolUse:\n    - hooks: [{ type: command, command: touch x }]\n'
   const skill = claude('Skill', { skill: 'show' })
-  const held = '{"disableSkillShellExecution": true}'
+  const kept = '{"disableSkillShellExecution": true}'
 
   it.each([
     ['hooks', HOOKS],
@@ -155,7 +155,7 @@ describe('a skill or agent whose head names programs', () => {
     ['a tag', '!!map\nhooks: {}\n'],
   ])('is not loaded before somebody approved it: %s', async (_, head) => {
     // What the host says of commands in texts is nothing about hooks.
-    put('../home/.claude/settings.json', held)
+    put('../home/.claude/settings.json', kept)
     put('.claude/skills/show/SKILL.md', `---\n${head}---\nBe kind!\n`)
     expect(await effect(skill)).toBe('deny')
     expect(await says('claude-code')).toContain('cordon skills approve')
@@ -180,7 +180,7 @@ describe('a skill or agent whose head names programs', () => {
   })
 
   it('stops the call that brings the host to its folder', async () => {
-    put('../home/.claude/settings.json', held)
+    put('../home/.claude/settings.json', kept)
     put('src/.claude/skills/show/SKILL.md', `---\n${HOOKS}---\n`)
     expect(await effect(claude('Read', { file_path: '$P/src/a.ts' }))).toBe('deny')
     approveInline(world.project, world.machine, 'show', new Date(0))
@@ -217,7 +217,7 @@ describe('what a typed command of the project put into the text', () => {
     ['cannot be understood', () => put(RUN, 'prompt = "!{cat .env}')],
     ['is too large', () => put(RUN, `prompt = "!{cat .env}" # ${'x'.repeat(1024 * 1024)}`)],
     ['contains more', () => put(`.gemini/commands/${'a/'.repeat(13)}run.toml`, 'prompt = "!{cat .env}"')],
-  ])('is held where it %s', async (why, prepare) => {
+  ])('is stopped if it %s', async (why, prepare) => {
     prepare()
     expect(await says('gemini')).toContain(why)
   })

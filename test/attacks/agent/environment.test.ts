@@ -1,4 +1,4 @@
-/** What a project sets for all that a host starts, our hook too, leads the hook nowhere; and a host's agent cannot write the files of it. */
+/** Variables that a project sets for programs of a host do not redirect the hook, and the agent cannot write their files. */
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -54,12 +54,12 @@ describe('variables of a project', () => {
     expect(seen([], variable)).toBe(true)
   })
 
-  it('what the person had when they installed the hook holds', () => {
+  it('the environment at the time of the install is used', () => {
     expect(seen(['--with', `HOME=${home}`, '--with', 'XDG_STATE_HOME=/own'], 'XDG_STATE_HOME=/own')).toBe(true)
     expect(seen(['--with', `HOME=${home}`], `HOME=${home}`)).toBe(true)
   })
 
-  it('a manifest that somebody else has signed in a home of their own does not hold', () => {
+  it('a manifest signed by somebody else in their own home does not apply', () => {
     const forged = { HOME: join(base, 'forged') }
     const wide = 'schema_version = 1\n[permission]\nmode = "contained"\n'
     writeFileSync(join(project, 'cordon.toml'), wide)
@@ -110,10 +110,10 @@ describe('files of variables', () => {
     ['qwen', false],
     ['cline', false],
     ['claude-code', true],
-  ])('a command of %s makes one: %s', (host, made) => {
+  ])('a command of %s makes one: %s', (host, created) => {
     rmSync(join(project, '.env'), { force: true })
     run(['/bin/sh', '-c', wrapped(host)], {})
-    expect(existsSync(join(project, '.env'))).toBe(made)
+    expect(existsSync(join(project, '.env'))).toBe(created)
   })
 
   it('a file tool does not', () => {

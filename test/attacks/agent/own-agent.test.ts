@@ -45,7 +45,7 @@ afterEach(async () => {
 const bash = (command: string): ScriptedAnswer => ({ calls: [{ name: 'bash', input: { command } }] })
 const tool = (name: string, input: unknown): ScriptedAnswer => ({ calls: [{ name, input }] })
 
-it.each(['build', 'auto'])('everything is held, and the work is done (%s)', async (how) => {
+it.each(['build', 'auto'])('every attack is stopped, and the work is done (%s)', async (how) => {
   const stolen: string[] = []
   thief = createServer((request, response) => {
     stolen.push(request.url ?? '')

@@ -1,4 +1,4 @@
-/** Tools that agents got after their row was written: they ask, and what their input names is held to the rules like any other call. */
+/** Tools that agents got after their row was written: they ask, and the paths and hosts in their input are judged as in any other call. */
 
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -124,7 +124,7 @@ const rows: readonly Row[] = [
     expect: 'deny',
   },
   { note: 'a question', host: 'codex', input: codex('request_user_input_async', { questions: [] }), expect: 'pass' },
-  // Copilot CLI 1.0.102 on the wire of responses: the patch is no JSON.
+  // Copilot CLI 1.0.102 on the wire of responses: the patch is not JSON.
   {
     note: 'a patch as plain text',
     host: 'copilot',
@@ -143,7 +143,7 @@ const rows: readonly Row[] = [
     input: copilot('apply_patch', patch('/etc/x')),
     expect: 'deny',
   },
-  { note: 'plain text that is no patch', host: 'copilot', input: copilot('apply_patch', 'hello'), expect: 'block' },
+  { note: 'plain text that is not a patch', host: 'copilot', input: copilot('apply_patch', 'hello'), expect: 'block' },
   { note: 'plain text of another tool', host: 'copilot', input: copilot('create', 'hello'), expect: 'block' },
 ]
 

@@ -277,7 +277,7 @@ describe('what is sent along with what a person says', () => {
     },
   )
 
-  it('is held back where no policy says what may be read', async () => {
+  it('is withheld if no policy says what may be read', async () => {
     put('cordon.toml', 'schema_version = 1\n[capabilities.allow.read]\npaths = ["~/.ssh/**"]\n')
     put('CLAUDE.md', 'Be kind!')
     expect(await says('claude-code')).toBe('goes on')
@@ -295,32 +295,32 @@ describe('what is sent along with what a person says', () => {
     expect(await says('claude-code')).toContain('cordon sign')
   })
 
-  it('of a command is what the host made of it already', async () => {
+  it('of a command is what the host already expanded', async () => {
     put('.gemini/commands/run.toml', 'prompt = "hello @{.env} !{cat secrets/.env}"')
     expect(await says('gemini', { prompt: 'good morning' })).toBe('goes on')
     expect(await says('gemini', { prompt: 'hello TOKEN=1\n there' })).toContain('run.toml')
     expect(await says('qwen', { submitted_prompt: '/x', prompt: 'hello TOKEN=1' })).toContain('run.toml')
   })
 
-  it('of a command is held from the start where the host asks which it must not expand', async () => {
+  it('of a command is withheld at the start if the host asks what it must not expand', async () => {
     put('.opencode/command/run.md', 'hello !`git status`')
     put('.opencode/command/kind.md', 'hello @src/a.ts')
     put('.claude/skills/look/SKILL.md', '---\nname: look\n---\nhello @.env')
     put('opencode.json', '{"command": {"b": {"template": "!`\\u0067it status`"}, "c": {"template": "hello"}}}')
-    const held = async (): Promise<string[]> => {
+    const kept = async (): Promise<string[]> => {
       const { stdout } = await world.ask('opencode', { ...plugin, prompt: '', commands: true })
       return JSON.parse(stdout).held.map(({ name, reason }: Record<string, string>) => {
         expect(reason).toMatch(/^Cordon: \S/)
         return name
       })
     }
-    expect((await held()).sort()).toEqual(['b', 'look', 'run'])
+    expect((await kept()).sort()).toEqual(['b', 'look', 'run'])
     expect(await says('opencode', { prompt: '/run' })).toContain('cordon skills approve run')
     expect(approveInline(world.project, world.machine, 'b', new Date(0))).toEqual(['opencode.json'])
     put('.claude/skills/look/SKILL.md', 'hello')
-    expect(await held()).toEqual(['run'])
+    expect(await kept()).toEqual(['run'])
     put('cordon.toml', 'schema_version = 1\n')
-    expect((await held()).sort()).toEqual(['b', 'kind', 'run'])
+    expect((await kept()).sort()).toEqual(['b', 'kind', 'run'])
   })
 })
 
@@ -348,7 +348,7 @@ describe('a skill that runs commands by itself', () => {
     ['of another name with a folder', '.claude/skills/a/SKILL.md', '---\nname: "my:show"\n---\n', 'my:show'],
     ['of a name that YAML hides', '.claude/skills/a/SKILL.md', '---\n"na\\x6de": show\n---\n', 'show'],
     ['of a name on the next line', '.claude/skills/a/SKILL.md', '---\nname: >-\n  show\n---\n', 'show'],
-    ['of a name that stands elsewhere', '.claude/skills/a/SKILL.md', '---\na: &x show\nname: *x\n---\n', 'show'],
+    ['of a name that is defined elsewhere', '.claude/skills/a/SKILL.md', '---\na: &x show\nname: *x\n---\n', 'show'],
     ['in a folder of the project', 'src/.claude/skills/show/SKILL.md', '', 'show'],
     ['in a folder, by both names', 'src/.claude/skills/show/SKILL.md', '', 'src:show'],
     ['in another case', '.claude/skills/Show/SKILL.md', '', 'show'],
@@ -367,7 +367,7 @@ describe('a skill that runs commands by itself', () => {
     expect(await typed(`/${called} now`)).toBe('')
   })
 
-  it('is found behind a link to a folder, and a link that leads up is no trouble', async () => {
+  it('is found behind a link to a folder, and a link that points to a parent is harmless', async () => {
     put('docs/run/SKILL.md', 'Status: !`git status`\n')
     put('.claude/skills/kind/SKILL.md', 'Be kind!\n')
     symlinkSync('../../docs/run', join(world.project, '.claude/skills/show'))
@@ -384,7 +384,7 @@ describe('a skill that runs commands by itself', () => {
     ['.claude/settings.json', '$P'],
     ['.claude/settings.local.json', '$P'],
     ['src/.claude/settings.json', '$P/src'],
-  ])('is refused, whatever it is, while %s takes back what its person said', async (file, cwd) => {
+  ])('is always refused while %s overrides what its person said', async (file, cwd) => {
     put('../home/.claude/settings.json', SETTING.held)
     put('.claude/skills/show/SKILL.md', 'Be kind!\n')
     expect(await effect({ ...skill, cwd })).toBe('pass')
@@ -420,7 +420,7 @@ describe('a skill that runs commands by itself', () => {
   })
 })
 
-describe('a command that another hook put in the place of ours', () => {
+describe('a command that another hook substituted for ours', () => {
   const ran = (command: string) =>
     claude('Bash', { command }, { hook_event_name: 'PostToolUse', tool_response: { stdout: '', stderr: '' } })
 
@@ -432,7 +432,7 @@ describe('a command that another hook put in the place of ours', () => {
     expect(await effect({ ...reading('src/a.ts'), session_id: 's2' })).toBe('pass')
   })
 
-  it('is told from one that ran as it was wrapped', async () => {
+  it('is distinguished from one that ran as wrapped', async () => {
     const { stdout } = await world.ask('claude-code', claude('Bash', { command: 'touch x' }))
     await world.ask('claude-code', ran(JSON.parse(stdout).hookSpecificOutput.updatedInput.command))
     expect(await effect(reading('src/a.ts'))).toBe('pass')

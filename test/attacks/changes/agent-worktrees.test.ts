@@ -48,8 +48,8 @@ describe.each([
   })
 
   it('its settings are not, nor are those around it', () => {
-    const held = ['.claude/settings.json', '.claude/hooks', '.mcp.json', '.vscode/tasks.json', '.envrc']
-    for (const path of held) {
+    const kept = ['.claude/settings.json', '.claude/hooks', '.mcp.json', '.vscode/tasks.json', '.envrc']
+    for (const path of kept) {
       run(`mkdir -p $(dirname ${tree}${path}); echo evil > ${tree}${path}`)
       run(`echo evil > x; mkdir -p $(dirname ${tree}${path}); mv x ${tree}${path}`)
       expect(existsSync(at(`${TREE}/${path}`)) && readFileSync(at(`${TREE}/${path}`), 'utf8').includes('evil')).toBe(

@@ -104,7 +104,7 @@ it('an editor beside a dev server', async () => {
   expect(world.text('src/b.ts')).toBe('old\n')
 })
 
-it('after a killed Cordon: the next run takes back what the command planted, and nothing else', async () => {
+it('after a killed Cordon: the next run undoes what the command planted, and nothing else', async () => {
   const env = { PATH: process.env.PATH ?? '', HOME: world.machine.home, GIT_CONFIG_NOSYSTEM: '1' }
   const git = (...words: string[]) => execFileSync('git', words, { cwd: world.root, env, encoding: 'utf8' })
   git('init', '-q')

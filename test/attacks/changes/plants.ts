@@ -112,14 +112,14 @@ const git: readonly Plant[] = [
     text: 'fsmonitor',
   },
   {
-    name: 'a configuration that is still held open',
+    name: 'a configuration that is still open',
     script: `${REPOSITORY} cp .git/config .git/config.lock; exec 3>>.git/config.lock; mv .git/config.lock .git/config; printf '[core]\\nfsmonitor=./evil\\n' >&3`,
     planted: 'r/.git/config',
     text: 'fsmonitor',
   },
   { name: 'a pointer of git', script: `${REPOSITORY} echo '../evil ' > .git/commondir`, planted: 'r/.git/commondir' },
   {
-    name: 'a hook where an existing core.hooksPath points, made only now',
+    name: 'a hook where an existing core.hooksPath points, created only now',
     before: 'git init -q . && git config core.hooksPath .own-hooks',
     script: 'mkdir .own-hooks; echo evil > .own-hooks/pre-commit',
     planted: '.own-hooks/pre-commit',
@@ -137,7 +137,7 @@ const git: readonly Plant[] = [
     planted: 'tools/own-hooks/pre-commit',
   },
   {
-    name: 'the file of an existing include.path, made only now',
+    name: 'the file of an existing include.path, created only now',
     before: 'git init -q . && git config include.path ../later.inc',
     script: `${EVIL} > later.inc`,
     repository: '.',
@@ -164,7 +164,7 @@ const repositories: readonly Plant[] = [
   ['settings by a rename', `${MARKS}; ${EVIL} > x; mv x config`],
   ['settings by a hard link', `${MARKS}; ${EVIL} > x; ln x config`],
   ['settings by a link', `${MARKS}; ${EVIL} > x; ln -s x config`],
-  ['settings by a held descriptor', `exec 3>config; ${MARKS}; ${EVIL} >&3`],
+  ['settings by an open descriptor', `exec 3>config; ${MARKS}; ${EVIL} >&3`],
   ['the last mark by a rename', `${EVIL} > config; mkdir x refs; echo 'ref: refs/heads/main' > HEAD; mv x objects`],
   ['the last mark by a link', `${EVIL} > config; mkdir x refs; echo 'ref: refs/heads/main' > HEAD; ln -s x objects`],
   ['HEAD by a link', `${EVIL} > config; mkdir objects refs; ln -s refs/heads/main HEAD`],
@@ -185,7 +185,7 @@ const pointers: readonly Plant[] = [
     repository: 's',
   },
   {
-    name: 'a link in the place of a pointer',
+    name: 'a link instead of a pointer',
     script: `mkdir -p x s; cd x; ${MARKS}; ${EVIL} > config; ln -s ../x ../s/.git`,
     repository: 's',
   },
@@ -240,7 +240,7 @@ const EXCHANGE = 'python3 -c "import ctypes,sys;ctypes.CDLL(None).renameat2(-100
 const BEHIND = '../../d/e/../../tmp'
 const workingTrees: readonly Plant[] = [
   ['a link in its place', `${NAMED} rmdir d/tmp; ln -s / d/tmp`],
-  ['a link in the place of its folder', `${NAMED} rm -r d; mkdir e; ln -s / e/tmp; ln -s e d`],
+  ['a link instead of its folder', `${NAMED} rm -r d; mkdir e; ln -s / e/tmp; ln -s e d`],
   ['a link that is renamed', `${NAMED} rmdir d/tmp; ln -s / x; mv x d/tmp`],
   ['a second name of a link', `${NAMED} rmdir d/tmp; ln -s / x; ln -P x d/tmp`],
   ['a link by an exchange', `${NAMED} ln -s / x; ${EXCHANGE} d/tmp`],

@@ -1,4 +1,4 @@
-/** A `.git` that points into the cache of a tool, where a command can write what no one judges: refused at the moment it is made. */
+/** A `.git` that points into the cache of a tool, where writes are not judged, is refused when it is created. */
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const ROWS: readonly { readonly note: string; readonly script: string }[] = [
   { note: 'by a hard link', script: 'echo "gitdir: $CACHE/evil" > x; ln x .git' },
   { note: 'a link', script: 'ln -s "$CACHE/evil" .git' },
   { note: 'a link by a rename', script: 'ln -s "$CACHE/evil" x; mv -T x .git' },
-  { note: 'in the place of a folder', script: 'mkdir .git; rmdir .git; echo "gitdir: $CACHE/evil" > .git' },
+  { note: 'instead of a folder', script: 'mkdir .git; rmdir .git; echo "gitdir: $CACHE/evil" > .git' },
   {
     note: 'in exchange for a folder',
     script:
@@ -33,7 +33,7 @@ os.write(fd,('gitdir: '+os.environ['CACHE']+'/evil').encode())
 ctypes.CDLL(None).linkat(-100,b'/proc/self/fd/%d'%fd,-100,b'.git',0x400)"`,
   },
   {
-    note: 'through a file that stands',
+    note: 'through an existing file',
     script: 'echo "gitdir: $CACHE/evil" > standing/.git; test -e .git || cp standing/.git .git',
   },
 ]
@@ -42,7 +42,7 @@ const EVIL =
   "mkdir -p $CACHE/evil/objects $CACHE/evil/refs; echo 'ref: refs/heads/main' > $CACHE/evil/HEAD; printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = ./evil\\n' > $CACHE/evil/config"
 const HOST = { PATH: process.env.PATH ?? '', HOME: '/nowhere', GIT_CONFIG_NOSYSTEM: '1' }
 
-function standing(held: boolean, uid: number): readonly string[] {
+function standing(mediated: boolean, uid: number): readonly string[] {
   const place = makePlace(uid)
   try {
     const cache = join(place.base, 'cache')
@@ -54,7 +54,7 @@ function standing(held: boolean, uid: number): readonly string[] {
     giveTo(uid, place.project, cache)
     const scripts = ROWS.map(({ script }, index) => `(cd row${index}; ${script}) 2>/dev/null`)
     const all = `export CACHE=${cache}; ${EVIL}\n${scripts.join('\n')}\n echo all`
-    expect(runInside(place, ['/bin/sh', '-c', all], { held, uid, caches: [cache] }).out).toMatch(/all\n$/)
+    expect(runInside(place, ['/bin/sh', '-c', all], { mediated, uid, caches: [cache] }).out).toMatch(/all\n$/)
     return ROWS.filter((_, index) => {
       const words = ['-c', 'safe.directory=*', '-C', join(place.project, `row${index}`), 'config', 'core.fsmonitor']
       const env = { ...HOST, GIT_CEILING_DIRECTORIES: place.project }
@@ -65,7 +65,7 @@ function standing(held: boolean, uid: number): readonly string[] {
   }
 }
 
-it('control: without the broker each of them leads there', () => {
+it('control: without the broker each of them points there', () => {
   expect(standing(false, own.uid)).toEqual(ROWS.map(({ note }) => note))
 })
 
@@ -73,7 +73,7 @@ eachUser(it)('as $name none does', ({ uid }) => {
   expect(standing(true, uid)).toEqual([])
 })
 
-it('with a cache git does its ordinary work, and a pointer that stands can be removed', () => {
+it('with a cache git does its ordinary work, and an existing pointer can be removed', () => {
   const place = makePlace()
   const cache = join(place.base, 'cache')
   mkdirSync(cache)

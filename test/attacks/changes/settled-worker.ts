@@ -26,7 +26,7 @@ const request = {
   reads: [],
   writes: [project],
   masks: [],
-  // Harder than in earnest, where what stands already is pinned as well.
+  // Harder than in use, where existing files are pinned as well.
   pins: [],
   network: 'none' as const,
   unixSockets: false,

@@ -14,7 +14,7 @@ const KINDS = [
   { kind: 'outside', note: 'another project, a store of packages' },
   { kind: 'protected', note: 'a name that programs take settings from' },
   { kind: 'masked', note: 'a secret' },
-  { kind: 'inside', note: 'a plain name of the project, made by an earlier call' },
+  { kind: 'inside', note: 'a plain name of the project, created by an earlier call' },
   { kind: 'cache', note: 'a file of a cache that the command may write, with a name outside' },
 ] as const
 type Kind = (typeof KINDS)[number]['kind']
@@ -57,7 +57,7 @@ eachUser(describe)('as $name', ({ uid }) => {
   }
   /** A file for each way to change one, with a second name where the kind has it; `f` itself unless the command makes that. */
   const furnish = (name: string, kinds: readonly Kind[], withName = true): void => {
-    const made = kinds.flatMap((kind) =>
+    const created = kinds.flatMap((kind) =>
       ways.map((way) => {
         const path = other(kind, name, way)
         for (const folder of [join(path, '..'), join(top(kind, name), way)]) mkdirSync(folder, { recursive: true })
@@ -66,9 +66,9 @@ eachUser(describe)('as $name', ({ uid }) => {
         return path
       }),
     )
-    execFileSync(program, ['dress', ...made])
+    execFileSync(program, ['dress', ...created])
     giveTo(uid, place.base)
-    execFileSync('chmod', ['2755', ...made])
+    execFileSync('chmod', ['2755', ...created])
   }
   const look = (kind: Kind, name: string): string[] =>
     execFileSync(program, ['look', ...ways.map((way) => other(kind, name, way))], { encoding: 'utf8' }).split('\n')
@@ -93,7 +93,7 @@ eachUser(describe)('as $name', ({ uid }) => {
   it('control: without the broker each of them changes the other name', () => {
     furnish('control', all)
     const before = all.map((kind) => look(kind, 'control'))
-    change('control', all, { held: false })
+    change('control', all, { mediated: false })
     const same = all.map((kind, at) =>
       look(kind, 'control').flatMap((line, row) =>
         line === before[at]![row] && line !== '' ? [`${kind} ${ways[row]}`] : [],
@@ -103,12 +103,12 @@ eachUser(describe)('as $name', ({ uid }) => {
   })
 
   it('none of them changes the other name, and undo restores both as one file', () => {
-    furnish('held', all)
+    furnish('mediated', all)
     const { id, folder } = place.store.begin({ roots: [place.project], what: 'names' })
     giveTo(uid, join(place.base, 'state'))
-    const before = all.map((kind) => look(kind, 'held'))
-    const said = change('held', all, { folder })
-    expect(all.map((kind) => look(kind, 'held'))).toEqual(before)
+    const before = all.map((kind) => look(kind, 'mediated'))
+    const said = change('mediated', all, { folder })
+    expect(all.map((kind) => look(kind, 'mediated'))).toEqual(before)
     for (const [at, kind] of all.entries()) {
       const refused = said[at]!.filter((line) => !line.endsWith(' 0'))
       expect({ kind, refused }).toEqual({ kind, refused: ways.flatMap((way) => refusal(kind, way)) })
@@ -118,15 +118,15 @@ eachUser(describe)('as $name', ({ uid }) => {
     const inode = (path: string) => lstatSync(path).ino
     for (const kind of kept)
       for (const way of ways)
-        expect({ kind, way, inode: inode(join(top(kind, 'held'), way, 'f')) }).toEqual({
+        expect({ kind, way, inode: inode(join(top(kind, 'mediated'), way, 'f')) }).toEqual({
           kind,
           way,
-          inode: inode(other(kind, 'held', way)),
+          inode: inode(other(kind, 'mediated', way)),
         })
-    expect(kept.map((kind) => look(kind, 'held'))).toEqual(before.slice(0, kept.length))
+    expect(kept.map((kind) => look(kind, 'mediated'))).toEqual(before.slice(0, kept.length))
   })
 
-  it('names that the command itself made stay names of one file', () => {
+  it('names that the command itself linked stay names of one file', () => {
     furnish('own', ['inside'], false)
     const before = look('inside', 'own')
     const script = `cd ${top('inside', 'own')}; for way in *; do ln $way/g $way/f; done; exec "${program}" change .`
@@ -143,11 +143,11 @@ eachUser(describe)('as $name', ({ uid }) => {
   it.each([
     ['control: without the broker', false],
     ['with it', true],
-  ] as const)('a protected file that comes while the command runs, by any way: %s', async (_name, held) => {
-    // What stands for a name stands for all below it; no read-only mount is over what was not there.
-    const [top, go] = [join(place.project, '.envrc'), join(place.project, `go-${held}`)]
+  ] as const)('a protected file that comes while the command runs, by any way: %s', async (_name, mediated) => {
+    // What replaces a name replaces all below it; nothing read-only is mounted where nothing existed.
+    const [top, go] = [join(place.project, '.envrc'), join(place.project, `go-${mediated}`)]
     const wait = `echo begun; until [ -e ${go} ]; do sleep 0.02; done; exec "${program}" change ${top}`
-    const { ended } = await startInside(place, ['/bin/sh', '-c', wait], 'begun', { uid, held })
+    const { ended } = await startInside(place, ['/bin/sh', '-c', wait], 'begun', { uid, mediated })
     const files = ways.map((way) => join(top, way, 'f'))
     for (const path of files) {
       mkdirSync(join(path, '..'), { recursive: true })
@@ -165,20 +165,23 @@ eachUser(describe)('as $name', ({ uid }) => {
     await ended
     const same = look().flatMap((line, at) => (line === before[at] ? [ways[at]] : []))
     rmSync(top, { recursive: true })
-    expect(same).toEqual(held ? ways : [])
+    expect(same).toEqual(mediated ? ways : [])
   })
 
   it.each([
     ['control: without the broker', false, true],
     ['with it', true, false],
-  ] as const)('a path and a descriptor that change between the check and the call: %s', (_name, held, isChanged) => {
-    const [shared, folder] = [join(place.base, `shared-${held}`), join(place.project, `flip-${held}`)]
-    mkdirSync(folder)
-    for (const path of [shared, join(folder, 'own')]) writeFileSync(path, 'x')
-    linkSync(shared, join(folder, 'f'))
-    execFileSync('chmod', ['600', shared])
-    giveTo(uid, shared, folder)
-    expect(runInside(place, [program, 'flip', folder, '5000'], { uid, held }).status).toBe(0)
-    expect((lstatSync(shared).mode & 0o777) !== 0o600).toBe(isChanged)
-  })
+  ] as const)(
+    'a path and a descriptor that change between the check and the call: %s',
+    (_name, mediated, isChanged) => {
+      const [shared, folder] = [join(place.base, `shared-${mediated}`), join(place.project, `flip-${mediated}`)]
+      mkdirSync(folder)
+      for (const path of [shared, join(folder, 'own')]) writeFileSync(path, 'x')
+      linkSync(shared, join(folder, 'f'))
+      execFileSync('chmod', ['600', shared])
+      giveTo(uid, shared, folder)
+      expect(runInside(place, [program, 'flip', folder, '5000'], { uid, mediated }).status).toBe(0)
+      expect((lstatSync(shared).mode & 0o777) !== 0o600).toBe(isChanged)
+    },
+  )
 })

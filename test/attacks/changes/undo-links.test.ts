@@ -18,8 +18,8 @@ beforeEach(() => {
   project.cordon(['sign', '--yes'])
   outside = join(project.home, 'outside')
   mkdirSync(outside)
-  for (const name of ['made', 'w']) writeFileSync(join(outside, name), 'theirs\n')
-  for (const name of ['made', 'w']) utimesSync(join(outside, name), 1, 1)
+  for (const name of ['fresh', 'w']) writeFileSync(join(outside, name), 'theirs\n')
+  for (const name of ['fresh', 'w']) utimesSync(join(outside, name), 1, 1)
 })
 afterEach(() => project.remove())
 
@@ -30,12 +30,16 @@ const theirs = (name: string) => readFileSync(join(outside, name), 'utf8')
 
 describe.each([[[]], [['--force']]])('undo %j', (options) => {
   it('makes, changes and removes nothing in a folder outside', () => {
-    run('rm d/removed; echo x > d/made; echo changed > d/w')
+    run('rm d/removed; echo x > d/fresh; echo changed > d/w')
     const call = lastCall()
     run(`mv d d2; ln -s '${outside}' d`)
     const undone = project.cordon(['undo', call, ...options])
     expect(undone.code, undone.out + undone.err).not.toBe(0)
-    expect([theirs('made'), theirs('w'), existsSync(join(outside, 'removed'))]).toEqual(['theirs\n', 'theirs\n', false])
+    expect([theirs('fresh'), theirs('w'), existsSync(join(outside, 'removed'))]).toEqual([
+      'theirs\n',
+      'theirs\n',
+      false,
+    ])
   })
 
   it('makes no hook of git', () => {
@@ -142,10 +146,10 @@ it('control: a repository that was removed as a whole comes back as a whole', ()
 })
 
 it('control: with its folder in place the same call is restored', () => {
-  run('rm d/removed; echo x > d/made; echo changed > d/w')
+  run('rm d/removed; echo x > d/fresh; echo changed > d/w')
   expect(project.cordon(['undo', lastCall()]).code).toBe(0)
   const text = (name: string) => readFileSync(join(project.directory, name), 'utf8')
-  expect([text('d/removed'), text('d/w'), existsSync(join(project.directory, 'd/made'))]).toEqual([
+  expect([text('d/removed'), text('d/w'), existsSync(join(project.directory, 'd/fresh'))]).toEqual([
     'mine\n',
     'old\n',
     false,

@@ -26,7 +26,7 @@ const written = (folder: string, path: string): Step[] => [
   ['write', join(folder, path)],
 ]
 
-/** Every beginning of a protected path as a link, in the ways in which a link comes to a name. */
+/** Every beginning of a protected path as a link, in each way to create one. */
 function linkRows(path: string): Row[] {
   const names = path.split('/')
   return names.slice(1).flatMap((_, at): Row[] => {
@@ -39,7 +39,7 @@ function linkRows(path: string): Row[] {
     })
     const moved = `${'../'.repeat(at)}x`
     return [
-      row('made', ['symlink', target, begin]),
+      row('created', ['symlink', target, begin]),
       row('renamed', ['symlink', moved, 'l'], ['rename', 'l', begin]),
       row('by a second name', ['symlink', moved, 'l'], ['link', 'l', begin]),
       row('exchanged', ['symlink', moved, 'l'], ['mkdir', begin], ['exchange', 'l', begin]),
@@ -47,7 +47,7 @@ function linkRows(path: string): Row[] {
   })
 }
 
-/** A protected path that is free where it is made, in a package, and then moved. */
+/** A protected path that may be created inside a package, and is then moved. */
 function packageRows(path: string): Row[] {
   const [first, ...rest] = path.split('/')
   return packageFolders.flatMap((folder): Row[] => {
@@ -161,7 +161,7 @@ const races: readonly Race[] = [
 /** Each step may fail; what was planted stays. The maker keeps its folder open, so that it knows it by its old name. */
 const racer = (steps: string, planted: string): string => `
 import os, time
-held = [os.open(top, os.O_PATH) for top, _, _ in os.walk('.')]
+mediated = [os.open(top, os.O_PATH) for top, _, _ in os.walk('.')]
 def create(path): os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)); look()
 def drop(path): os.unlink(path)
 def move(a, b): os.rename(a, b)
@@ -196,9 +196,9 @@ eachUser(describe)('as $name', ({ uid }) => {
     mkdirSync(place.project)
     giveTo(uid, place.project)
   }
-  const planted = (held: boolean): string[] => {
+  const planted = (mediated: boolean): string[] => {
     empty()
-    const { status, errors } = runInside(place, ['/usr/bin/python3', '-c', PROGRAM, steps], { held, uid })
+    const { status, errors } = runInside(place, ['/usr/bin/python3', '-c', PROGRAM, steps], { mediated, uid })
     expect({ status, errors }).toEqual({ status: 0, errors: '' })
     return rows.filter((row, at) => existsSync(join(place.project, `row${at}`, row.planted))).map(({ name }) => name)
   }
@@ -213,17 +213,17 @@ eachUser(describe)('as $name', ({ uid }) => {
 
   it.each(
     races.flatMap((race) => [
-      { ...race, held: false, how: 'control: without the broker' },
-      { ...race, held: true, how: 'with it' },
+      { ...race, mediated: false, how: 'control: without the broker' },
+      { ...race, mediated: true, how: 'with it' },
     ]),
-  )('two commands at once, $name: $how', async ({ folders, maker, mover, planted, held }) => {
+  )('two commands at once, $name: $how', async ({ folders, maker, mover, planted, mediated }) => {
     empty()
     for (const folder of folders) mkdirSync(join(place.project, folder), { recursive: true })
     const calls = ['maker', 'mover'].map((what) => place.store.begin({ roots: [place.project], what }).folder)
     giveTo(uid, place.base)
     const start = (steps: string, at: number) =>
       startInside(place, ['/usr/bin/env', `SECONDS=${SECONDS}`, 'python3', '-c', racer(steps, planted)], 'begun', {
-        held,
+        mediated,
         uid,
         folder: calls[at]!,
       })
@@ -231,21 +231,21 @@ eachUser(describe)('as $name', ({ uid }) => {
     const running = [await start(maker, 0), await start(mover, 1)]
     writeFileSync(join(place.project, 'go'), '')
     const out = await Promise.all(running.map(({ ended }) => ended))
-    expect(out.some((text) => text.includes('planted'))).toBe(!held)
+    expect(out.some((text) => text.includes('planted'))).toBe(!mediated)
   })
 
   it.each([
     ['control: without the broker', false, true],
     ['with it', true, false],
-  ] as const)('a command that moves the root of another one, in its own: %s', async (_name, held, isPlanted) => {
+  ] as const)('a command that moves the root of another one, in its own: %s', async (_name, mediated, isPlanted) => {
     empty()
     mkdirSync(join(place.project, 'd'))
     const folders = ['inner', 'outer'].map((what) => place.store.begin({ roots: [place.project], what }).folder)
     giveTo(uid, place.base)
     const inner = `echo begun; until [ -e go ]; do sleep 0.01; done; echo evil > config.toml`
-    const options = { held, uid, folder: folders[0]!, root: 'd' }
+    const options = { mediated, uid, folder: folders[0]!, root: 'd' }
     const { ended } = await startInside(place, ['/bin/sh', '-c', inner], 'begun', options)
-    const moved = runInside(place, ['/bin/mv', 'd', '.cargo'], { held, uid, folder: folders[1]! })
+    const moved = runInside(place, ['/bin/mv', 'd', '.cargo'], { mediated, uid, folder: folders[1]! })
     expect(moved).toMatchObject({ status: 0, errors: '' })
     writeFileSync(join(place.project, '.cargo/go'), '')
     await ended

@@ -129,7 +129,7 @@ describe('frames of a liar', () => {
     await interpreter.end()
   })
 
-  test('calls of a program that said it was done are not made', async () => {
+  test('calls of a program that said it was done do not run', async () => {
     let count = 0
     const interpreter = lying(({ say }, { run }) => {
       const calls = Array.from(

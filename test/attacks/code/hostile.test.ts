@@ -91,16 +91,16 @@ eachUser(describe)('as $name', (user) => {
   describe.each(ways)('$way in $engine', ({ way, engine, table }) => {
     test.each(table)('$name ($note)', ({ name, works, limits }) => {
       const result = all.find((one) => one.way === way && one.engine === engine && one.name === name)!
-      const told = JSON.stringify(result)
-      expect(result.status, told).toBe('done')
-      expect(result.left, told).toEqual([])
+      const reported = JSON.stringify(result)
+      expect(result.status, reported).toBe('done')
+      expect(result.left, reported).toEqual([])
       const notHeld = [...result.text.matchAll(NOT_HELD)].map(([, limit]) => limit)
       if (limits.some((limit) => notHeld.includes(limit))) {
-        expect([engine, user.uid === 0], told).toEqual(['runsc', false])
+        expect([engine, user.uid === 0], reported).toEqual(['runsc', false])
         return
       }
-      if (name !== 'outlives its call') expect(result.text, told).not.toMatch(works)
-      if (limits.length > 0) expect(limits, told).toContain(result.limit)
+      if (name !== 'outlives its call') expect(result.text, reported).not.toMatch(works)
+      if (limits.length > 0) expect(limits, reported).toContain(result.limit)
     })
   })
 

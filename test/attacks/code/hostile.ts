@@ -1,4 +1,4 @@
-/** Hostile programs for each way to run code. Each is bounded, so that the same program is its own control without the wall. Output is held to 64 KiB here, and a flood to 64 times that. */
+/** Hostile programs for each way to run code. Each is bounded, so that the same program is its own control without the wall. Output is limited to 64 KiB here, and a flood to 64 times that. */
 
 /** What of the host a program is aimed at. */
 export interface Target {
@@ -87,7 +87,7 @@ export const IN_CONTAINERS: readonly Hostile[] = [
     note: 'a server on the loopback of the host',
   },
   {
-    name: 'looks at other calls',
+    name: 'inspects other calls',
     code: () =>
       'others=$(ls -d /run/cordon-containers/run-* "$HOME"/.cache/cordon/containers/run-* 2>/dev/null | wc -l); [ "$others" -gt 1 ] && echo others; grep -alE "[v]itest|[h]ostile-worker" /proc/[0-9]*/cmdline 2>/dev/null | sed "s/.*/somebody/"',
     works: /^(?:others|somebody)$/m,
@@ -226,7 +226,7 @@ child.kill()
 print("still here")`,
     works: /still here/,
     limits: ['time'],
-    note: 'short processes in a session of their own, whose time nobody collects',
+    note: 'short processes in their own session, whose time nobody collects',
   },
   {
     name: 'bombs a pattern',

@@ -67,7 +67,7 @@ describe('what settles an ask', () => {
     ['one in time that comes late', settled([answer(ann)], policy(), 61), 'no'],
     ['one from before the ask', settled([answer(ann, 'yes', -3600)]), null],
     ['one by a stranger', settled([answer(stranger)]), null],
-    ['one by a key that was taken back', settled([answer(ann)], policy({ revoked: [ann.publicKey] })), null],
+    ['one by a revoked key', settled([answer(ann)], policy({ revoked: [ann.publicKey] })), null],
     ['one by the machine that asks', settled([answer(machine)]), null],
     ['one by somebody of another group', settled([answer(ann)], policy(), 20, ['ops']), null],
     ['one of two', settled([answer(ann)], two), null],

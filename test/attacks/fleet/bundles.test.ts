@@ -80,10 +80,10 @@ describe('a bundle from anybody', () => {
       'with a field too many',
       () => signedBy({ ...bundle({ version: 3 }), allow: 'all' } as never, world.team[0]!, world.team[1]!),
       'malformed',
-      'from a newer Cordon: half of a policy is none',
+      'from a newer Cordon: half a policy is not a policy',
     ],
     [
-      'half a character in the place of a whole one',
+      'half a character instead of a whole one',
       () => {
         const signed = payloadOf(good(3, { layers: [layer('# \ufffd')] }))
         return JSON.stringify({ ...signed, payload: signed.payload.replace('\ufffd', '\ud800') })
@@ -121,7 +121,7 @@ describe('a bundle from anybody', () => {
   })
 })
 
-it('a signer who was taken back does not count for the next one', () => {
+it('a revoked signer does not count for the next one', () => {
   accept(good(2, { revoked: [world.team[1]!.publicKey] }))
   expect(refusal(good(3))).toBe('unsigned')
 })
@@ -215,7 +215,7 @@ it('a machine whose certificate counts no more is not simply in no group', () =>
   expect(() => organisationManifests(world.machine, NOW)).toThrow('not by a key of the fleet')
 })
 
-it('settings that cannot be looked at are not taken for none', async () => {
+it('settings that cannot be read do not count as absent', async () => {
   symlinkSync('/nowhere', join(world.machine.systemDir, 'fleet.json'))
   await expect(readOrganisation(world.machine)).rejects.toThrow('cannot be read')
 })
@@ -254,7 +254,7 @@ it('an expired one that closes everything closes it', () => {
   expect(() => organisationManifests(world.machine, NOW)).toThrow('closes everything')
 })
 
-it('what was refused is said once in the record, and the last good one holds', async () => {
+it('the record says once what was refused, and the last good one applies', async () => {
   const ports = (text: string) => ({
     http: async () => ({ status: 200, header: () => null, text }),
     bucket: async () => null,

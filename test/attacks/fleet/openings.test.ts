@@ -142,7 +142,7 @@ describe('one that counted ends at once', () => {
   })
 })
 
-it('a clock that is put back does not bring it back, fetched again or not', async () => {
+it('a clock set back does not revive it, fetched again or not', async () => {
   const signed = signOpening(opening(600), ann)
   take(signed)
   await syncOpenings(world.settings(), world.machine, holdBus(world.settings(), world.machine), minutes(20))

@@ -83,7 +83,7 @@ describe('a denial of the organisation, whatever a project writes', () => {
     ],
     ['auto mode', OPEN, 'bash', { command: 'git push' }, 'deny'],
     [
-      'an agent of its own',
+      'its own agent',
       '[permission]\nagent = "x"\n[agents.x]\nmode = "auto"\ntrust_score = 1.0\n[agents.x.tools]\nbash = "allow"\nwebfetch = "allow"\n',
       'bash',
       { command: 'git push' },
@@ -151,7 +151,7 @@ describe('a denial of the organisation, whatever a project writes', () => {
   })
 })
 
-it('values that the organisation set are not loosened by any layer, and may be made stricter', async () => {
+it('no layer loosens values of the organisation, but it may tighten them', async () => {
   const looser = `[limits]\nmemory = "8 GiB"\n[sandbox.os]\ncommand_fs = "all"\ncommand_mask_secrets = false\n[security]\noutside_roots = "ask"\n`
   const loaded = await load(looser, looser)
   if (typeof loaded === 'string') throw new Error(loaded)
@@ -177,7 +177,7 @@ it('a tool that the organisation has taken away or asks about stays so', async (
   expect([written('tools.deploy.enabled'), written('tools.release.require_confirmation')]).toEqual([false, true])
 })
 
-it('of two layers for one machine the stricter value holds, in either order', async () => {
+it('of two layers for one machine the stricter value applies, in either order', async () => {
   for (const [version, texts] of [
     [2, ['[security]\npipes = true\n', '[security]\npipes = false\n']],
     [3, ['[security]\npipes = false\n', '[security]\npipes = true\n']],
@@ -203,7 +203,7 @@ it('a manifest that is named or given as an object is a later layer like any oth
   }
 })
 
-it('a denial that comes while somebody is asked stands against their yes', async () => {
+it('a denial that arrives while somebody is asked overrides their yes', async () => {
   const cordon = await createCordon({
     project: world.root,
     machine: world.machine,
@@ -220,7 +220,7 @@ it('a denial that comes while somebody is asked stands against their yes', async
   }
 })
 
-it('a policy that comes while a session runs holds from its next call on, and so does an expired one', async () => {
+it('a policy that comes while a session runs applies from its next call on, and so does an expired one', async () => {
   const cordon = await createCordon({
     project: world.root,
     machine: world.machine,

@@ -62,7 +62,7 @@ describe('a stage on a machine', () => {
     const result = acceptBundle(world.machine.stateDir, world.settings(), signedBy(of, world.team[0]!), now)
     return 'refused' in result ? result.refused : result.accepted.bundle.version
   }
-  it('is refused before its time, whoever has its bundle, and after the way back', () => {
+  it('is refused before its time, for anyone with its bundle, and after a rollback', () => {
     expect(take(before, NOW)).toBe(3)
     expect(take(whole, NOW)).toBe('too-early')
     expect(take(canary, NOW)).toBe(4)
@@ -103,7 +103,7 @@ describe('what follows a stage', () => {
   const rows: readonly [string, readonly MachineRow[], number, string][] = [
     ['the control', [well('a'), well('b')], HOURS, 'next'],
     ['before its time', [well('a')], HOURS - 1, 'wait'],
-    ['a clock that was put back', [well('a')], -60, 'wait'],
+    ['a clock that was set back', [well('a')], -60, 'wait'],
     ['no machine at all', [], HOURS, 'wait'],
     ['machines of other groups', [well('a', { groups: ['dev'] })], HOURS, 'wait'],
     [
@@ -299,7 +299,7 @@ describe('the keys of the team', () => {
     expect(take(signedBy(bundle({ version: 1 }), a))).toBe(1)
     expect(take(signed({ ...rotated(2, [b]), revoked: [a.publicKey] }, null, a, b))).toBe(2)
     expect(storedBundle(world.machine.stateDir, settings)!.keys).toEqual([b.publicKey])
-    // The key that was rotated away: alone, and with a chain of its own.
+    // The key that was rotated away: alone, and with its own chain.
     expect(take(signedBy(bundle({ version: 9 }), a))).toBe('unsigned')
     expect(take(signed(rotated(9, [e]), null, a, e))).toBe('unsigned')
     expect(take(signed(rotated(3, [b]), toB, b))).toBe(3)
@@ -337,7 +337,7 @@ describe('the keys of the team', () => {
   })
 })
 
-describe('whoever signs second', () => {
+describe('the second signer', () => {
   const [a, b, e] = [makeSigningKey().key, makeSigningKey().key, makeSigningKey().key]
   const team = { key: b, settings: { keys: [a.publicKey, b.publicKey], signers: 2 } } as never
   it('signs no key change that was not shown', () => {

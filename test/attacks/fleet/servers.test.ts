@@ -7,7 +7,7 @@ import { bundle, FLEET } from '../../fleet/fleet-world.ts'
 const machine = makeSigningKey().key
 const ann = makeSigningKey().key
 
-describe('a NATS server that wants a signature of its own choice', () => {
+describe('a NATS server that chooses what to have signed', () => {
   const ask = {
     fleet: FLEET,
     id: 'a1a1a1a1a1a1a1a1',
@@ -37,7 +37,7 @@ describe('a NATS server that wants a signature of its own choice', () => {
       [JSON.stringify({ payload: wanted.payload, signature })],
     ).settled
 
-  it('gets none for an answer in the place of a challenge', () => {
+  it('gets none for an answer instead of a challenge', () => {
     const challenge = `cordon-fleet-answer-v1\0${wanted.payload}`
     // The control: the very signature that the server is after would be a yes.
     expect(settled(ann.sign(challenge))).toBe('yes')
@@ -57,11 +57,14 @@ describe('a NATS server that wants a signature of its own choice', () => {
 })
 
 describe('subjects', () => {
-  it.each(['a.b', '*', '>', 'a b', 'a\r\nPUB x 0', '', 'ä'])('%j is one part of its own machine’s', (session) => {
-    const part = subjectPart(session)
-    expect(part).toMatch(/^[0-9a-f]{32}$/)
-    expect(fleetSubjects(FLEET).records('m', part).split('.')).toHaveLength(5)
-  })
+  it.each(['a.b', '*', '>', 'a b', 'a\r\nPUB x 0', '', 'ä'])(
+    '%j stays one part of its machine’s subject',
+    (session) => {
+      const part = subjectPart(session)
+      expect(part).toMatch(/^[0-9a-f]{32}$/)
+      expect(fleetSubjects(FLEET).records('m', part).split('.')).toHaveLength(5)
+    },
+  )
 
   it('a machine may write below its own name alone, and an approver answer under their own', () => {
     const { pub } = permissionsOf(FLEET, machine.publicKey, 'machine')

@@ -140,7 +140,7 @@ describe('an ID token', () => {
     expect(verdict(person())).toBe(expected)
   })
 
-  it('counts for the time of the policy, also where the clock was put back', () => {
+  it('counts for the time of the policy, also if the clock was set back', () => {
     expect(verdict(by(token()), NOW + 3599_000)).toBe(GOOD)
     expect(verdict(by(token()), NOW + 3600_000)).toBe('the sign-in is too long ago')
     expect(verdict(by(token()), NOW - 3600_000)).toBe('its time is not valid')
@@ -162,7 +162,7 @@ describe('a token that names no key', () => {
     const found = verifySignIn(stolen, vouching, FLEET, NOW, false)
     expect(found).toEqual({ problem: 'its key did not sign it' })
   })
-  it('is no token that names a key', () => {
+  it('is not a token that names a key', () => {
     expect(verifySignIn(by(token(), eve), vouching, FLEET, NOW, false)).toEqual({ problem: 'it is for another key' })
   })
 })
@@ -189,7 +189,7 @@ it('the desk takes each token that names no key once, while it is fresh, and lis
   ])
   // A second key with the very token, as its thief would have it.
   expect(await take(by(token({ nonce: undefined }), eve))).toBe(false)
-  // The control: a token of its own.
+  // The control: a token of the right kind.
   expect(await take(by(token({ nonce: undefined, jti: '2' }), eve))).toBe(true)
   expect(listed()).toHaveLength(2)
   world.close()
@@ -206,7 +206,7 @@ describe('who counts', () => {
     const people = [by(token()), by(second, eve)]
     expect(new Set(names(people))).toEqual(new Set(['ann']))
   })
-  it('a key is one person, whoever signed in with it', () => {
+  it('a key is one person, however many sign in with it', () => {
     expect(signedIn(policy, [by(token()), by(token({ sub: 'bob' }))], NOW)).toHaveLength(1)
   })
   it('a revoked key, and a policy without a provider', () => {

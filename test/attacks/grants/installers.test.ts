@@ -60,7 +60,7 @@ beforeAll(() => {
   script('.asdf/installs/x/1/bin/x', '#!/bin/sh\necho asdf\n')
   script('.asdf/shims/x', '#!/bin/sh\nexec $H/.asdf/installs/x/1/bin/x\n')
   script('.bun/bin/bunish', '#!/bin/sh\necho bun\n')
-  // One program of a folder that is no one's business.
+  // One program of a folder that the command did not name.
   script('code/mine/alone', '#!/bin/sh\necho "alone: $(cat $H/code/mine/beside 2>&1)"\n')
   file('code/mine/beside', 'PRIVATE\n')
   link('.local/bin/alone', '$H/code/mine/alone')

@@ -78,7 +78,7 @@ describe('a repository beside the project', async () => {
   test.each([
     ['grep -r hunter2 ../other', 'hunter2', 'a secret in it'],
     ['grep -r hunter2 ../logged', 'hunter2', 'a login in the address of its remote'],
-    ['cat ../logged/a.ts', 'logged', 'anything of a repository that holds one'],
+    ['cat ../logged/a.ts', 'logged', 'anything of a repository that contains one'],
     ['cd ../other && grep -r hunter2 .', 'hunter2', 'the same from inside'],
     ['cat ../other/.env', 'hunter2', 'a secret by its name'],
     ['cat plain.txt', 'hunter2', 'a secret by a link of the project'],
@@ -102,7 +102,7 @@ describe('a repository beside the project', async () => {
 
 test('a yes to work elsewhere opens the place for that command', async () => {
   const session = await open([], true)
-  const made = await session.call('bash', { command: 'cd ../third && python3 ../app/write.py made.txt' })
-  expect(made).toMatchObject({ status: 'done', output: { exitCode: 0 } })
-  expect(readFileSync(join(home, 'work/third/made.txt'), 'utf8')).toBe('changed')
+  const created = await session.call('bash', { command: 'cd ../third && python3 ../app/write.py new.txt' })
+  expect(created).toMatchObject({ status: 'done', output: { exitCode: 0 } })
+  expect(readFileSync(join(home, 'work/third/new.txt'), 'utf8')).toBe('changed')
 })

@@ -80,14 +80,14 @@ describe('in what is granted', () => {
   it('what is granted for writing keeps its hooks and what the machine starts', () => {
     const script = [
       `echo evil > ${home('lib/.git/hooks/pre-commit')}`,
-      `echo fine > ${home('lib/made')}`,
+      `echo fine > ${home('lib/new')}`,
       `echo evil > ${home('.config/autostart/x.desktop')}`,
       'true',
     ].join(';')
     run('--write', home('lib'), '--write', home('.config'), '--', 'sh', '-c', script)
     expect(readdirSync(home('lib/.git/hooks'))).toEqual([])
     expect(readdirSync(home('.config/autostart'))).toEqual([])
-    expect(readFileSync(home('lib/made'), 'utf8')).toBe('fine\n')
+    expect(readFileSync(home('lib/new'), 'utf8')).toBe('fine\n')
   })
 
   it('it ends with the run', () => {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseToml as parseTree } from '../../../src/agents/import/toml.ts'
+import { parseToml as parseTree } from '../../../src/agents/settings/toml-text.ts'
 import { CLI } from '../../e2e/cordon.ts'
 import { asUser, eachUser } from '../../users.ts'
 
@@ -64,7 +64,7 @@ eachUser(describe)('as $name', (user) => {
 
   it('thousands of paths get a bounded proposal of single files, a warning, and no second run', () => {
     for (let at = 0; at < 3000; at++) put(`home/many/d${at % 7}/f${at}`, '')
-    // Beyond what is written down, too: names that are not there are told until there are too many.
+    // Beyond what is written down, too: missing names are reported until there are too many.
     const { learned } = learn('for f in ~/many/d{0..6}/f{0..2999}; do [ -e $f ]; done; exit 1')
     expect(learned.warnings.join()).toContain('more than a command needs')
     expect(learned).toMatchObject({ proof: 'untried', runs: 1 })

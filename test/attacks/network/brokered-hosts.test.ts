@@ -127,7 +127,7 @@ describe('forms', () => {
       inside.send(
         `POST / HTTP/1.1\r\nHost: ${HOST}\r\nAuthorization: Bearer ${broker.environment.KEY}\r\nContent-Type: ${type}\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
       )
-    // On a connection that stands already, bytes leave at once.
+    // On an existing connection, bytes leave at once.
     post('first=1')
     const first = await inside.receive((text) => text.includes('reached the host') || text.includes('403'))
     if (first.includes('403')) return { answer: first, seen }
@@ -364,7 +364,7 @@ describe('a host that is granted for some methods', () => {
   })
 })
 
-it('bodies that wait to be signed are held up to a limit for all of them, and given back', async () => {
+it('bodies that wait to be signed share one limit, and are released', async () => {
   world = createWorld()
   const { Readable } = await import('node:stream')
   const bodies = createBodyHold()
@@ -376,11 +376,11 @@ it('bodies that wait to be signed are held up to a limit for all of them, and gi
       { objectMode: false },
     )
   expect(await bodies.hold(mebibytes(17))).toMatchObject({ refusal: { code: 'secret-misplaced' } })
-  const held = await Promise.all(Array.from({ length: 4 }, () => bodies.hold(mebibytes(15))))
-  expect(held.every((one) => 'body' in one)).toBe(true)
+  const kept = await Promise.all(Array.from({ length: 4 }, () => bodies.hold(mebibytes(15))))
+  expect(kept.every((one) => 'body' in one)).toBe(true)
   expect(await bodies.hold(mebibytes(5))).toMatchObject({ refusal: { code: 'too-many-connections' } })
   expect(bodies.bytes).toBe(60 * 1024 * 1024)
-  for (const one of held) if ('body' in one) one.body.destroy()
+  for (const one of kept) if ('body' in one) one.body.destroy()
   await new Promise(setImmediate)
   expect(bodies.bytes).toBe(0)
   expect(await bodies.hold(mebibytes(5))).toHaveProperty('hash')

@@ -1,4 +1,4 @@
-/** Other people's credentials on their way to a brokered host, and the brokered one on its way in: each attack with its control. */
+/** Other people's credentials on their way to a brokered host, and the brokered one inbound: each attack with its control. */
 
 import type { createServer } from 'node:net'
 import { createServer as createTls } from 'node:tls'
@@ -45,13 +45,13 @@ const ATTACKS: readonly [note: string, request: (key: string) => string][] = [
   ['?bearer_token=', (key) => get('/?bearer_token=theirs', key)],
   [';key= in the query', (key) => get('/?a=1;key=theirs', key)],
   [';key= in the path', (key) => get('/a;key=theirs/b', key)],
-  ['a batch with heads of its own', (key) => get('/batch', key, 'Content-Type: multipart/mixed; boundary=x')],
+  ['a batch with its own heads', (key) => get('/batch', key, 'Content-Type: multipart/mixed; boundary=x')],
   ['another path in a header', (key) => get('/', key, 'X-Envoy-Original-Path: /?key=theirs')],
   ['a second login beside ours', (key) => get('/', key, 'Cookie: session=theirs')],
 ]
 
 describe.each([{ exclusive: false }, { exclusive: true }])('a brokered host, $exclusive', ({ exclusive }) => {
-  it.each(ATTACKS)('is not told %s', async (_, request) => {
+  it.each(ATTACKS)('does not receive %s', async (_, request) => {
     const { port, seen, key } = await open({ exclusive })
     const answer = await ask(port, request(key))
     expect(answer).toMatch(/^HTTP\/1\.1 403 Blocked by Cordon \(secret-foreign\)/)

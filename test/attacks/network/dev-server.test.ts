@@ -9,7 +9,7 @@ import { COMPILED } from '../../compiled.ts'
 import { listen } from '../../contract/egress/world.ts'
 import { until } from '../../until.ts'
 import { asUser, eachUser, type User } from '../../users.ts'
-import type { ServeOrders, Told } from './serve-inside.ts'
+import type { Report, ServeRequest } from './serve-inside.ts'
 
 const DRIVER = fileURLToPath(new URL('./serve-inside.ts', import.meta.url))
 
@@ -48,15 +48,15 @@ def reaches(port, address='127.0.0.1'):
 `
 
 class Inside {
-  readonly told: Told[] = []
+  readonly reports: Report[] = []
   readonly #child: ReturnType<typeof spawn>
   readonly #waiting = new Set<() => void>()
   #rest = ''
   #dead: string | null = null
 
-  constructor(user: User, orders: ServeOrders) {
-    const script = PRELUDE + orders.script
-    const [program, ...args] = asUser(user, [process.execPath, DRIVER, JSON.stringify({ ...orders, script })])
+  constructor(user: User, setup: ServeRequest) {
+    const script = PRELUDE + setup.script
+    const [program, ...args] = asUser(user, [process.execPath, DRIVER, JSON.stringify({ ...setup, script })])
     this.#child = spawn(program!, args, {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { PATH: process.env.PATH, ...COMPILED },
@@ -74,17 +74,17 @@ class Inside {
   #take(text: string): void {
     const lines = (this.#rest + text).split('\n')
     this.#rest = lines.pop()!
-    for (const line of lines) this.told.push(JSON.parse(line) as Told)
+    for (const line of lines) this.reports.push(JSON.parse(line) as Report)
     for (const wake of this.#waiting) wake()
   }
 
-  /** Waits until something was told that holds this text; its whole text. */
+  /** Waits for a report that contains this text, and returns all of it. */
   async hears(wanted: string): Promise<string> {
     for (;;) {
-      const found = this.told.find((told) => (told.kind === 'ended' ? 'ended' : told.text).includes(wanted))
+      const found = this.reports.find((one) => (one.kind === 'ended' ? 'ended' : one.text).includes(wanted))
       if (found) return found.kind === 'ended' ? 'ended' : found.text
-      if (this.told.some((told) => told.kind === 'ended')) throw new Error(`ended: ${JSON.stringify(this.told)}`)
-      if (this.#dead !== null) throw new Error(`${this.#dead}, and said only ${JSON.stringify(this.told)}`)
+      if (this.reports.some((one) => one.kind === 'ended')) throw new Error(`ended: ${JSON.stringify(this.reports)}`)
+      if (this.#dead !== null) throw new Error(`${this.#dead}, and said only ${JSON.stringify(this.reports)}`)
       await new Promise<void>((resolve) => {
         const wake = () => {
           this.#waiting.delete(wake)
@@ -96,16 +96,16 @@ class Inside {
   }
 
   /** Cancels the command, as Ctrl-C does. */
-  async end(): Promise<Extract<Told, { kind: 'ended' }>> {
+  async end(): Promise<Extract<Report, { kind: 'ended' }>> {
     this.#child.stdin!.end()
     await this.hears('ended')
-    return this.told.find((told) => told.kind === 'ended')!
+    return this.reports.find((one) => one.kind === 'ended')!
   }
 }
 
 const running: Inside[] = []
-function inside(user: User, script: string, ports: readonly number[], held = true): Inside {
-  const started = new Inside(user, { script, ports, held })
+function inside(user: User, script: string, ports: readonly number[], mediated = true): Inside {
+  const started = new Inside(user, { script, ports, mediated })
   running.push(started)
   return started
 }
@@ -153,20 +153,20 @@ eachUser(describe)('a server inside, as $name', (user) => {
     expect(await ask(listed!)).toBe('inside')
     expect(await ask(unlisted!)).toBe('ECONNREFUSED')
     for (const address of otherAddresses()) expect(await ask(listed!, address), address).not.toBe('inside')
-    expect(command.told.filter((told) => told.kind === 'notice')).toHaveLength(1)
+    expect(command.reports.filter((one) => one.kind === 'notice')).toHaveLength(1)
   })
 
   it.each([
-    { held: true, note: 'which is heard' },
-    { held: false, note: 'which is looked for' },
-  ])('is there only while it listens, $note, and only while its command lives', async ({ held }) => {
+    { mediated: true, note: 'which is heard' },
+    { mediated: false, note: 'which is looked for' },
+  ])('is there only while it listens, $note, and only while its command lives', async ({ mediated }) => {
     const [port, control] = await freePorts(2)
     const script = `
 server = serve(${port}); asked.wait(); asked.clear()
 server.shutdown(socket.SHUT_RDWR); server.close()
 serve(${control}); print('closed'); asked.wait()
 serve(${port}); print('again'); time.sleep(600)`
-    const command = inside(user, script, [port!, control!], held)
+    const command = inside(user, script, [port!, control!], mediated)
     await command.hears('serving')
     expect(await ask(port!)).toBe('inside')
     await command.hears('closed')
@@ -211,7 +211,7 @@ serve(${port}); print('after', reaches(${port})); time.sleep(600)`
     }
   })
 
-  it('is no way from one sandbox into another', async () => {
+  it('does not open one sandbox to another', async () => {
     const [port] = await freePorts(1)
     const server = inside(user, `serve(${port}); time.sleep(600)`, [port!])
     await server.hears('serving')
@@ -219,7 +219,7 @@ serve(${port}); print('after', reaches(${port})); time.sleep(600)`
     expect(await other.hears('reached')).toBe('reached False False')
   })
 
-  it('hands the command no channel: it holds no socket and cannot open those of its init', async () => {
+  it('gives the command no channel: no socket, and none of its init', async () => {
     const [port] = await freePorts(1)
     const script = `
 import ctypes
@@ -254,12 +254,12 @@ time.sleep(600)`
     const [port] = await freePorts(1)
     const script = `
 server = socket.socket(); server.bind(('127.0.0.1', ${port})); server.listen(0)
-held = []
+mediated = []
 for _ in range(8):
     client = socket.socket(); client.setblocking(False)
     try: client.connect(('127.0.0.1', ${port}))
     except OSError: pass
-    held.append(client)
+    mediated.append(client)
 print('full'); time.sleep(600)`
     const command = inside(user, script, [port!])
     await command.hears('full')
@@ -269,7 +269,7 @@ print('full'); time.sleep(600)`
     expect((await command.end()).exitCode).toBe(137)
   })
 
-  it('of a thread that has descriptors of its own is found, and the other of the same number is not touched', async () => {
+  it('of a thread that has its own descriptors is found, and the other of the same number is not touched', async () => {
     const [port, other] = await freePorts(2)
     const script = `
 import ctypes
@@ -303,7 +303,7 @@ print('woken', woken() - before, 'in', time.monotonic() - began); time.sleep(600
     expect(Number(count)).toBeLessThan(3 * Number(seconds) + 3)
   })
 
-  it('that comes and goes is reported once', async () => {
+  it('that comes and goes is one once', async () => {
     const [port] = await freePorts(1)
     const script = `
 for _ in range(3):
@@ -314,6 +314,6 @@ serve(${port}); print('done'); time.sleep(600)`
     await command.hears('done')
     await command.hears('serving')
     await until('the port gives inside', async () => (await ask(port!)) === 'inside')
-    expect(command.told.filter((told) => told.kind === 'notice')).toHaveLength(1)
+    expect(command.reports.filter((one) => one.kind === 'notice')).toHaveLength(1)
   })
 })

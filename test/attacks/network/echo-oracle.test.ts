@@ -151,7 +151,7 @@ describe('what comes before a pause is the same for every guess', () => {
     }
   })
 
-  it('control: a scrubber that holds back what could begin the secret tells a right guess from a wrong one', async () => {
+  it('control: a scrubber that delays what could begin the secret shows which guess is right', async () => {
     const holding = (value: string) => {
       let kept = Buffer.alloc(0)
       return one(

@@ -26,15 +26,15 @@ describe('a call that its server never answers', () => {
 })
 
 describe('a server that starts and does not answer', () => {
-  it('is left out of the lists of the others, and told of when it does', async () => {
+  it('is missing from the lists of the others, and reported when it does', async () => {
     const servers = two()
     const { bad } = servers
-    const held: (() => void)[] = []
+    const kept: (() => void)[] = []
     const connect = bad.connect.bind(bad)
     let isHeld = true
     bad.connect = (receive) => {
       const send = connect(receive)
-      return (message) => (isHeld ? void held.push(() => send(message)) : send(message))
+      return (message) => (isHeld ? void kept.push(() => send(message)) : send(message))
     }
     const at = await openWorld({ servers, levels, startMs: 60_000, patienceMs: 1 })
     expect(await at.list()).toEqual(['good__echo'])
@@ -43,7 +43,7 @@ describe('a server that starts and does not answer', () => {
     expect(await at.request('logging/setLevel', { level: 'info' })).toEqual({})
     expect(at.heard).toEqual([])
     isHeld = false
-    for (const send of held) send()
+    for (const send of kept) send()
     await expect.poll(() => at.heard.map(({ method }) => method)).toEqual(['notifications/tools/list_changed'])
     expect(await at.list()).toEqual(['good__echo', 'bad__echo'])
     await expect.poll(() => bad.asked.map(({ method }) => method)).toContain('logging/setLevel')
@@ -74,7 +74,7 @@ describe('a server that never answers when it is asked what it offers', () => {
     await expect(at.call('bad__echo', { text: '' })).rejects.toThrow('did not list')
   })
 
-  it('holds up no call of the others while it is waited for', async () => {
+  it('delays no other server’s calls', async () => {
     const at = await open(false, { listMs: 3_600_000 })
     const listed = at.list().then(() => 'listed')
     for (let time = 0; time < 20; time++) expect((await at.call('good__echo', { text: 'hi' })).text).toBe('hi')
@@ -110,7 +110,7 @@ describe('an outputSchema with 2,000 branches', () => {
   it('is given up over 20,000 fields', async () => {
     const bad = await call(20_000)
     expect(bad.isError).toBe(true)
-    expect(JSON.stringify(bad.content)).toContain('too involved')
+    expect(JSON.stringify(bad.content)).toContain('too complex')
   })
 
   it('control: over one field it is checked, and fits', async () => {

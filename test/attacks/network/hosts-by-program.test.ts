@@ -14,7 +14,7 @@ import { openSessionWorld, type SessionWorld } from '../../contract/session/sess
 const ASK = './caller plain PORT NAME'
 const GIT = 'git ls-remote http://127.0.0.1:PORT/from-git'
 
-/** Lines of a script; `NAME` is the row's own. `closed`: the way itself does not exist inside, whoever has the host. */
+/** Lines of a script; `NAME` belongs to the row. `closed`: the route does not exist inside, even with a grant. */
 const ROWS: readonly { readonly name: string; readonly line: string; readonly closed?: true }[] = [
   { name: 'beside', line: ASK },
   { name: 'called-git', line: `exec -a git ${ASK}` },

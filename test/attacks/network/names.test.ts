@@ -284,7 +284,7 @@ describe('names in TLS', () => {
       expect(asked).toContain(EVIL)
     })
 
-    it('holds back a second hello that comes with the first', async () => {
+    it('withholds a second hello that comes with the first', async () => {
       const { asked, port } = await open()
       let first: Buffer = Buffer.alloc(0)
       await connectThrough(port, true, (piece, at) => {

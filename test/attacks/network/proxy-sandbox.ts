@@ -21,8 +21,8 @@ export interface LayoutReport {
   readonly verdicts: Readonly<Record<string, string>>
   /** A line for every other way out that was tried. */
   readonly escapes: readonly string[]
-  /** The proxy of a command that was ended while it held a connection, before and after. */
-  readonly held: ProxyStats
+  /** The proxy of a command that was ended with an open connection, before and after. */
+  readonly during: ProxyStats
   readonly afterwards: ProxyStats
   /** Connections that proxyPorts still had when their commands were over. */
   readonly left: readonly number[]
@@ -93,7 +93,7 @@ if (import.meta.main) {
     return output.trim().split('\n')
   }
 
-  async function endWhileHeld(): Promise<{ held: ProxyStats; afterwards: ProxyStats }> {
+  async function endWhileOpen(): Promise<{ during: ProxyStats; afterwards: ProxyStats }> {
     const abort = new AbortController()
     let proxy: CommandProxy | null = null
     const hold =
@@ -107,17 +107,17 @@ if (import.meta.main) {
       },
     })
     const stats = () => (proxy as CommandProxy | null)?.stats()
-    await until('it contains a connection', () => (stats()?.open ?? 0) > 0)
-    const held = stats()!
+    await until('it has a connection', () => (stats()?.open ?? 0) > 0)
+    const during = stats()!
     abort.abort()
     await running
-    return { held, afterwards: stats()! }
+    return { during, afterwards: stats()! }
   }
 
   try {
     const verdicts = await playRows()
     const escapes = await tryEscapes()
-    const report: LayoutReport = { uid: process.getuid!(), verdicts, escapes, ...(await endWhileHeld()), left }
+    const report: LayoutReport = { uid: process.getuid!(), verdicts, escapes, ...(await endWhileOpen()), left }
     process.stdout.write(JSON.stringify(report))
   } finally {
     await world.close()

@@ -31,7 +31,7 @@ eachUser(describe)('as $name', (user) => {
   })
 
   it('leaves no proxy: what an ended command left behind is dead, and its connections with it', () => {
-    expect(report.held.open).toBe(1)
+    expect(report.during.open).toBe(1)
     expect(report.afterwards).toMatchObject({ open: 0, upstream: 0 })
     expect(report.left.filter((open) => open !== 0)).toEqual([])
   })

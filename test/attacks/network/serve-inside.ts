@@ -8,24 +8,24 @@ import { DevServerPorts } from '../../../src/run/network/dev-server-ports.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { planIn } from '../../plan-in.ts'
 
-export interface ServeOrders {
+export interface ServeRequest {
   readonly script: string
   readonly ports: readonly number[]
   /** Whether changes go through the init, which then hears of a server when it comes; without it it looks every so often. */
-  readonly held: boolean
+  readonly mediated: boolean
 }
 
-export type Told =
+export type Report =
   | { readonly kind: 'notice' | 'said'; readonly text: string }
   | { readonly kind: 'ended'; readonly exitCode: number; readonly connections: number }
 
-const tell = (told: Told) => process.stdout.write(`${JSON.stringify(told)}\n`)
+const tell = (one: Report) => process.stdout.write(`${JSON.stringify(one)}\n`)
 
-const { script, ports, held } = JSON.parse(process.argv[2]!) as ServeOrders
+const { script, ports, mediated } = JSON.parse(process.argv[2]!) as ServeRequest
 const project = mkdtempSync(join(tmpdir(), 'cordon-serve-'))
 const plan = planIn(project, ['/usr/bin/python3', '-u', '-c', script], {
   cwd: '/',
-  changes: held ? { rules: [], gitKeys: '', keep: null, free: [] } : null,
+  changes: mediated ? { rules: [], gitKeys: '', keep: null, free: [] } : null,
   servers: ports,
   limits: { timeoutMs: 240_000 },
 })

@@ -1,4 +1,4 @@
-/** Work that a command can make the way out do: bounded by what it sends, and never kept for ever. Counted, not timed. */
+/** Work that a command can cause in the proxy: bounded by what it sends, and never kept for ever. Counted, not timed. */
 
 import { expect, it } from 'vitest'
 import { createEgressLog, refused } from '../../../src/egress/route/event.ts'

@@ -83,7 +83,7 @@ describe('attacks', () => {
     ['an unknown program', 'git fetch; sometool', ['git fetch -> github.com', 'sometool -> nothing']],
     ['a shell around it', 'bash -c "git fetch; ./x"', ['bash -c "git fetch; ./x" -> nothing']],
     ['in the background', 'bash x.sh & git fetch', ['bash x.sh & git fetch -> nothing']],
-    ['tests with hosts of their own', 'npm test; bash x.sh', ['npm test -> test.example.org', 'bash x.sh -> nothing']],
+    ['tests with their own hosts', 'npm test; bash x.sh', ['npm test -> test.example.org', 'bash x.sh -> nothing']],
     ['a loop', 'while true; do git fetch; ./x; done', ['while true; do git fetch; ./x; done -> nothing']],
   ])('%s', (_, text, expected) => expect(runs(text)).toEqual(expected))
 
@@ -130,9 +130,9 @@ describe('where connections are judged by program', () => {
     ['a fetch alone', 'git fetch', false],
   ])('git has its hosts for itself: %s', (_, text, relies) => {
     const { groups } = plan(text, true)
-    expect(groups).toMatchObject([{ text, relies, held: { programs: ['git'] } }])
-    expect(groups[0]!.held!.own(['git', 'fetch'])[0]?.pattern.host).toBe('github.com')
-    expect(groups[0]!.held!.own(['git', 'status'])).toEqual([])
+    expect(groups).toMatchObject([{ text, relies, limited: { programs: ['git'] } }])
+    expect(groups[0]!.limited!.own(['git', 'fetch'])[0]?.pattern.host).toBe('github.com')
+    expect(groups[0]!.limited!.own(['git', 'status'])).toEqual([])
   })
 
   it.each([
@@ -142,8 +142,8 @@ describe('where connections are judged by program', () => {
   ])('%s', (_, text, expected) => expect(runs(text, true)).toEqual(expected))
 
   it('hosts of a grant for the project’s own code are for all of it', () => {
-    expect(plan('npm test', true).groups[0]!.held).toBeUndefined()
-    expect(plan('npm ci', true).groups[0]!.held?.programs).toEqual(['npm'])
+    expect(plan('npm test', true).groups[0]!.limited).toBeUndefined()
+    expect(plan('npm ci', true).groups[0]!.limited?.programs).toEqual(['npm'])
   })
 })
 
@@ -163,7 +163,7 @@ describe('controls', () => {
       ['npm ci -> packages.example.org', 'npm test -> test.example.org'],
     ],
     [
-      'a directory told on',
+      'a directory passed on',
       'cd sub && npm ci && npm test',
       ['cd sub -> nothing', 'npm ci -> packages.example.org', 'npm test -> test.example.org'],
     ],

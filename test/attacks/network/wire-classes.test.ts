@@ -1,4 +1,4 @@
-/** Classes of wire attacks, many spellings each: none reaches the host, and every refusal is told. */
+/** Classes of wire attacks, many spellings each: none reaches the host, and every refusal is reported. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { World } from '../../contract/egress/world.ts'
@@ -238,7 +238,7 @@ afterAll(() => world.close())
 
 describe.each(CLASSES)('$name', ({ spellings, attack }) => {
   it.each(spellings.map((spelling) => ({ shown: JSON.stringify(spelling).slice(0, 80), spelling })))(
-    'is refused, and told: $shown',
+    'is refused and reported: $shown',
     async ({ spelling }) => {
       const { proxy, port } = await world.open(rulesOf(config))
       world.events.length = 0

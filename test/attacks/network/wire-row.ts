@@ -55,7 +55,7 @@ function switchProtocols(message: IncomingMessage, socket: Duplex): void {
   socket.end(`${head}${REACHED}`)
 }
 
-/** The rules of a row; an allow of `*` stands for no list. */
+/** The rules of a row; an allow of `*` means no list. */
 export function rulesOf(config: WireRow['config']): Pick<EgressRules, 'allowed' | 'denied' | 'allowPrivate'> {
   const { allow, deny, allowPrivate } = config
   return { allowed: allow.includes('*') ? null : hosts(...allow), denied: hosts(...deny), allowPrivate }

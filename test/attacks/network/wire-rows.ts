@@ -1,4 +1,4 @@
-/** Wire attacks of our own, beside those of `hosts.jsonl`: each was tried against a proxy, and each stays a row. */
+/** Wire attacks found here, beside those of `hosts.jsonl`: each was tried against a proxy, and each stays a row. */
 
 import { readFileSync } from 'node:fs'
 import type { WireRow } from './wire-row.ts'

@@ -198,12 +198,12 @@ describe('bytes that are read in two ways', () => {
   })
 
   it('those who only hold connections are let go, and hold up nobody', async () => {
-    const held = Array.from({ length: 60 }, () => connect(world.server.port, '127.0.0.1'))
-    for (const socket of held) socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: ')
+    const kept = Array.from({ length: 60 }, () => connect(world.server.port, '127.0.0.1'))
+    for (const socket of kept) socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: ')
     try {
       expect((await send(world, {})).status).toBe(200)
     } finally {
-      for (const socket of held) socket.destroy()
+      for (const socket of kept) socket.destroy()
     }
   })
 })
@@ -232,7 +232,7 @@ it('an exported report is data to the page’s own origin', async () => {
 describe('answers', () => {
   const answer = (to: PageWorld, body: object) => new PageClient(to.server.link).answer(body)
 
-  it('the first stands, and the second tab is told which', async () => {
+  it('the first counts, and the second tab shows which', async () => {
     const id = ask(world, 'rm -rf build')
     expect((await answer(world, { ask: id, kind: 'deny' })).status).toBe(200)
     const second = await answer(world, { ask: id, kind: 'once' })
@@ -270,7 +270,7 @@ describe('answers', () => {
     await answer(world, { ask: openAsks(machine, Date.now()).at(-1)!.id, kind: 'deny' })
   })
 
-  it('what was not offered is none, and what outlives the question needs the code', async () => {
+  it('what was not offered does not count, and a lasting answer needs the code', async () => {
     const id = ask(world, 'curl evil.example')
     for (const kind of ['always', 'session', 'time', 'deny-always', '__proto__', 'allow', ''])
       expect([kind, (await answer(world, { ask: id, kind, choice: 0, seconds: 60 })).status]).toEqual([kind, 400])
@@ -310,24 +310,24 @@ describe('the code of the terminal', () => {
     const wrong = () => String((Number(code()) + 1) % 1_000_000).padStart(6, '0')
     const rounds = (count: number) => {
       for (let round = 0; round < count; round++) {
-        consent.take('deed', null)
-        for (let tries = 0; tries < 3; tries++) consent.take('deed', wrong())
+        consent.take('action', null)
+        for (let tries = 0; tries < 3; tries++) consent.take('action', wrong())
       }
     }
     // The control: after two rounds of wrong ones the right one still counts, and the count begins anew.
     rounds(2)
-    consent.take('deed', null)
-    expect(consent.take('deed', code())).toBeNull()
+    consent.take('action', null)
+    expect(consent.take('action', code())).toBeNull()
     rounds(3)
-    expect(consent.take('deed', null)).toContain('no more are taken')
-    expect(consent.take('deed', code())).toContain('no more are taken')
-    expect(consent.take('another deed', null)).toContain('no more are taken')
+    expect(consent.take('action', null)).toContain('no more are accepted')
+    expect(consent.take('action', code())).toContain('no more are accepted')
+    expect(consent.take('another action', null)).toContain('no more are accepted')
     expect(shown).toHaveLength(6)
   })
 })
 
 describe('a stolen link', () => {
-  it('answers its one question once, by a press and never by a look, and is signed where it was sent', async () => {
+  it('answers its one question once, by a press and never by a visit, and is signed where it was sent', async () => {
     const got: { body: string; headers: IncomingHttpHeaders }[] = []
     const hook = createServer((incoming, response) => {
       let body = ''
@@ -341,11 +341,11 @@ describe('a stolen link', () => {
     })
     await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
     const webhook = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/notices`
-    const told = await openPageWorld({ ...QUIET, webhook })
+    const reported = await openPageWorld({ ...QUIET, webhook })
     try {
       const secret = `ghp_${'a1B2'.repeat(9)}`
-      const first = ask(told, 'curl https://api.example')
-      const second = ask(told, `curl -H "Authorization: ${secret}" https://api.example`)
+      const first = ask(reported, 'curl https://api.example')
+      const second = ask(reported, `curl -H "Authorization: ${secret}" https://api.example`)
       await expect.poll(() => got.length).toBe(2)
       for (const { body } of got) expect(body).not.toContain(secret)
       // What is not shown whole has no link that says yes.
@@ -353,7 +353,7 @@ describe('a stolen link', () => {
       expect(Object.keys((JSON.parse(masked) as { answers: object }).answers)).toEqual(['deny'])
       const { signatureOf, webhookKey } = await import('../../../src/surfaces/page/notifier.ts')
       const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signed } = got[0]!.headers
-      expect(signed).toBe(signatureOf(webhookKey(told.sessions.machine), String(id), Number(time), got[0]!.body))
+      expect(signed).toBe(signatureOf(webhookKey(reported.sessions.machine), String(id), Number(time), got[0]!.body))
       const notice = JSON.parse(got.map(({ body }) => body).find((body) => body.includes(first))!) as {
         answers: { once: string; deny: string }
       }
@@ -364,37 +364,37 @@ describe('a stolen link', () => {
         origin: undefined,
         'content-type': undefined,
       }
-      const open = () => openAsks(told.sessions.machine, Date.now()).map((each) => each.id)
-      expect((await send(told, { path, headers: { ...bare, host: 'evil.example' } })).status).toBe(403)
-      const looked = await send(told, { path, headers: bare })
+      const open = () => openAsks(reported.sessions.machine, Date.now()).map((each) => each.id)
+      expect((await send(reported, { path, headers: { ...bare, host: 'evil.example' } })).status).toBe(403)
+      const looked = await send(reported, { path, headers: bare })
       expect([looked.status, looked.text.includes('<form method="post">'), open()]).toEqual([
         200,
         true,
         [first, second],
       ])
-      expect((await send(told, { path, method: 'POST', headers: bare })).text).toContain('“once”, by a link')
+      expect((await send(reported, { path, method: 'POST', headers: bare })).text).toContain('“once”, by a link')
       expect(open()).toEqual([second])
-      expect((await send(told, { path, method: 'POST', headers: bare })).status).toBe(410)
+      expect((await send(reported, { path, method: 'POST', headers: bare })).status).toBe(410)
       // The other link of the question went with it, and a guess was never one.
       for (const other of [new URL(notice.answers.deny).pathname, `/answer/${'A'.repeat(43)}`])
-        expect((await send(told, { path: other, method: 'POST', headers: bare })).status).toBe(410)
+        expect((await send(reported, { path: other, method: 'POST', headers: bare })).status).toBe(410)
       expect(open()).toEqual([second])
     } finally {
-      await told.close()
+      await reported.close()
       hook.closeAllConnections()
       hook.close()
     }
   })
 })
 
-/** Bytes outside of the heap that something still holds. */
+/** Bytes outside of the heap that are still referenced. */
 function heldMemory(): number {
   setFlagsFromString('--expose-gc')
   ;(runInNewContext('gc') as () => void)()
   return process.memoryUsage().external
 }
 
-it('a reader who does not read holds up nobody, and takes no memory', async () => {
+it('a reader that does not read delays nobody, and takes no memory', async () => {
   writeRecord(world, 'flood', 100_000, (at) => ({ subject: `echo ${at} ${'x'.repeat(120)}` }))
   const slow = connect(world.server.port, '127.0.0.1')
   slow.pause()
@@ -499,7 +499,7 @@ describe('texts that an agent chooses', () => {
       // What undo does not keep is not found, and an address has an end.
       expect(errors.filter((error) => !/status of (404|431)/.test(error))).toEqual([])
       errors.length = 0
-      // The report is a file of its own, with scripts in it and no server that could refuse some.
+      // The report is a separate file with scripts, and no server could refuse some.
       const report = join(hostile.sessions.root, 'report.html')
       writeFileSync(report, openAuditTrail(hostile.sessions.machine).report({}, new Date(), 'page'))
       await page.goto(`file://${report}`)
@@ -508,10 +508,10 @@ describe('texts that an agent chooses', () => {
       expect(
         await page.evaluate('document.querySelectorAll("img, iframe, svg, object, form, base, #calls a").length'),
       ).toBe(0)
-      const told = await page.locator('#calls').textContent()
+      const reported = await page.locator('#calls').textContent()
       // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not arrive.
-      expect(told).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u001b\u0000]/)
-      expect(told).toContain('<script>window.pwned=1</script>')
+      expect(reported).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u001b\u0000]/)
+      expect(reported).toContain('<script>window.pwned=1</script>')
       expect(errors).toEqual([])
     } finally {
       await browser.close()

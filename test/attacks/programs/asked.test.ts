@@ -42,7 +42,7 @@ describe('a push of a script', () => {
     }
     const text = await run('sh release.sh')
     expect(world.asked).toHaveLength(1)
-    // git itself ran: there is no such repository.
+    // git itself ran: no such repository exists.
     expect(text).toMatch(/pushed 128/)
   })
 
@@ -114,7 +114,7 @@ describe('a script of a skill that nobody has approved (T3)', () => {
     ['a program of Python', `python3 -c 'import os; os.system("./${PATH}")'`],
     ['a shell of Python', `python3 -c 'import os; os.execvp("sh", ["sh", "-e", "./${PATH}"])'`],
     [
-      'a link made by another program',
+      'a link created by another program',
       `python3 -c 'import os; os.symlink("${PATH}", "x"); os.execvp("sh", ["sh", "x"])'`,
     ],
     ['a second name', `python3 -c 'import os; os.link("${PATH}", "x"); os.execv("x", ["x"])'`],
@@ -134,7 +134,7 @@ describe('a script of a skill that nobody has approved (T3)', () => {
     ['a file read by a computed name', `. $(echo ./${PATH})`],
     ['a file read by a shell of input', `xargs bash -c '. "$1"' x <<< ./${PATH}`],
     ['many words before it', `xargs sh $(printf -- '-o errexit %.0s' {1..70}) <<< ${PATH}`],
-    ['a text of its own', `bash -c ". $(echo ./${PATH})"`],
+    ['its own text', `bash -c ". $(echo ./${PATH})"`],
     ['its text through a pipe', `cat $(echo ${PATH}) | sh`],
     ['its text in Python', `python3 -c 'import os; os.system(open("${PATH}").read())'`],
   ]

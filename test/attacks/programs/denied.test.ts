@@ -59,8 +59,8 @@ eachUser(describe)('as $name', (user) => {
     const absent = [...new Set(missing.map(neededBy))].join(', ')
     console.info(`${control.size} of ${WAYS.length} ways; not installed: ${absent || 'nothing'}`)
     expect(missing.filter(isThere).map(({ note }) => note)).toEqual([])
-    const held = runAs(user, `denied-${user.uid}`, '[capabilities.deny.commands]\npatterns = ["touch"]\n')
-    expect([...held].map((index) => WAYS[index]!.note)).toEqual([])
+    const kept = runAs(user, `denied-${user.uid}`, '[capabilities.deny.commands]\npatterns = ["touch"]\n')
+    expect([...kept].map((index) => WAYS[index]!.note)).toEqual([])
   })
 })
 

@@ -236,7 +236,7 @@ const GIVEN: readonly (readonly [string, string])[] = [
   ],
 ]
 
-/** The program in ways that need no shell of their own. */
+/** The program in ways that need no shell. */
 const FILES: readonly (readonly [string, string])[] = [
   ['a copy', 'cp /usr/bin/touch c1; ./c1 MARK'],
   ['a copy by cat', 'cat /usr/bin/touch > c2; chmod +x c2; ./c2 MARK'],

@@ -1,4 +1,4 @@
-/** Published bypasses: each is refused or comes to nothing, its control goes through, and the documents name it. */
+/** Published bypasses: each is refused or has no effect, its control works, and the documents name it. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

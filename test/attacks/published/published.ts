@@ -242,7 +242,7 @@ export const PUBLISHED: readonly Published[] = [
         ['bash', { command: 'touch pwned', cwd: '../outside' }],
         ['bash', { command: 'touch pwned', cwd: '/' }],
       ],
-      control: bash('touch made'),
+      control: bash('touch new'),
       absent: ['../outside/pwned'],
     },
   },
@@ -265,7 +265,7 @@ export const PUBLISHED: readonly Published[] = [
     tried: {
       manifest: `${CONTAINED}[http]\nallowed_hosts = []\n`,
       attacks: [bash('python3 -c "import socket; socket.create_connection((\'192.0.2.1\', 80), 3)" && touch pwned')],
-      control: bash('python3 -c "import socket" && touch made'),
+      control: bash('python3 -c "import socket" && touch new'),
       absent: ['pwned'],
     },
   },

@@ -27,7 +27,7 @@ describe('in a session', () => {
   })
   afterEach(() => world.close())
 
-  it('a yes to one content is none to another that waits beside it', async () => {
+  it('a yes to one content does not answer another that waits beside it', async () => {
     const object = { schema_version: 1, permission: { tools: { write: 'ask' } } }
     const session = (await world.open({ manifest: { object } })).openSession()
     world.answer = ({ input }) => ({ kind: input.content === 'harmless' ? 'once' : 'deny' })
@@ -90,7 +90,7 @@ describe('in a hook', () => {
       note: 'the same tool of another server',
     },
   ]
-  it.each(rows)('a yes to $tool is none to $note', async ({ tool, asked, other, otherTool = tool }) => {
+  it.each(rows)('a yes to $tool does not answer $note', async ({ tool, asked, other, otherTool = tool }) => {
     expect(await effect(tool, asked)).toBe('deny')
     const [ask] = openAsks(world.machine, Date.now())
     await answerAsk(world.machine, ask!, { kind: 'once' }, Date.now())
@@ -101,7 +101,7 @@ describe('in a hook', () => {
     expect(await effect(tool, asked)).toBe('deny')
   })
 
-  it.each([true, false])('a yes to a read is none to what its link points to by then: %s', async (moves) => {
+  it.each([true, false])('a yes to a read does not cover the later target of its link: %s', async (moves) => {
     const root = world.project
     for (const place of ['one', 'two']) {
       mkdirSync(join(root, place))
@@ -119,7 +119,7 @@ describe('in a hook', () => {
     expect((await effect('Read', read)) === 'deny').toBe(moves)
   })
 
-  it('a no is told at the next try, and the agent’s own words are shown as such', async () => {
+  it('a no is reported at the next try, and the agent’s own words are shown as such', async () => {
     const reason = async (tool: string, input: object) =>
       JSON.stringify(await world.ask('claude-code', call(tool, input)))
     const input = { command: 'make x', description: 'Builds x.' }
@@ -200,7 +200,7 @@ describe('of a fleet', () => {
   }
   const never = new AbortController().signal
 
-  it('people see all of the input, and a yes to it is none to another', async () => {
+  it('people see all of the input, and a yes to it does not answer another', async () => {
     const servers = new Servers()
     await expect(ask(servers, 'harmless', never, 1)).rejects.toThrow('try the very same call again')
     expect(servers.waiting()[0]!.ask.view).toMatchObject({ fields: [{ name: 'content', text: 'harmless' }] })

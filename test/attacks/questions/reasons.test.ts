@@ -100,7 +100,7 @@ describe('in a host’s own dialog', () => {
     expect(reason).toMatch(/2 things ask: 1\. \S+id_ed25519 looks like a private key .* 2\. \.env looks like a secret/)
   })
 
-  it('and where no one can be asked, in what the agent is told and what is kept', async () => {
+  it('and where no one can be asked, in what the agent reads and what is kept', async () => {
     const input = { ...claude('Bash', { command: DECOY }), permission_mode: 'bypassPermissions' }
     expect(await reasonOf(input)).toMatch(/1\. \S+id_ed25519 looks like a private key/)
     const [ask] = openAsks(world.machine, Date.now())

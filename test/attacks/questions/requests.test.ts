@@ -58,7 +58,7 @@ it.each<{ note: string; given: Answer; outcome: readonly string[] }>([
   expect(world.text('a.txt')).toBe(said === 'done' ? 'two\n' : 'one\n')
 })
 
-it('what it is told of a call that needs no question, or never gets a yes', async () => {
+it('what it reads about a call that needs no question, or never gets a yes', async () => {
   const session = await open()
   expect(await ask(session, 'read', { path: 'a.txt' })).toMatch(/needs no question/)
   expect(await ask(session, 'delete', { path: 'a.txt' })).toMatch(/Denied/)
@@ -106,7 +106,7 @@ it.each(CHANGED)('attack: a yes does not cover %s', async (_, change) => {
   expect(world.text('a.txt')).toBe('one\n')
 })
 
-it.each([true, false])('attack: a link that leads elsewhere since the yes: %s', async (moves) => {
+it.each([true, false])('attack: a link that points elsewhere since the yes: %s', async (moves) => {
   const session = await open('schema_version = 1\n')
   const [one, two] = ['one', 'two'].map((name) => join(world.root, name))
   for (const place of [one!, two!]) {

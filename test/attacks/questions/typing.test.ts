@@ -1,4 +1,4 @@
-/** A person who types for an agent, at a real terminal, while the agent's commands reach for hosts: nothing that is typed is a yes. */
+/** A person typing to an agent at a real terminal, while the agent's commands ask for hosts: nothing they type is a yes. */
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -70,7 +70,7 @@ it('1,000 random texts at 170 ms a key grant nothing, for once or for longer', a
   expect(readFileSync(join(project.directory, 'cordon.toml'), 'utf8')).toBe(manifest)
 })
 
-it('the control: a word that is typed after a pause is an answer, and a single key is none', async () => {
+it('the control: a word typed after a pause is an answer, a single key is not', async () => {
   expect(await typed([`${PAUSE}allow\r`, `${PAUSE}y`, `${PAUSE}a`, `${PAUSE}hour\r`])).toEqual([
     'true',
     'false',

@@ -84,7 +84,7 @@ eachUser(describe)('the resident of $name', (user) => {
     expect(world.hook(open, 'mkdir x', { under, ...off }).decision).toBe('deny')
   })
 
-  it('answers and runs as a process of its own does', async () => {
+  it('answers and runs as a separate process does', async () => {
     await world.ready(open)
     expect((await inTime(() => world.hook(closed, 'echo secret'))).decision).toBe('deny')
     expect(world.hook(closed, 'echo secret', off).decision).toBe('deny')
@@ -189,7 +189,7 @@ eachUser(describe)('the resident of $name', (user) => {
     await until('it is gone', () => !existsSync(join(env.XDG_RUNTIME_DIR, 'cordon')))
   })
 
-  it('holds what changed between the decision and the run', async () => {
+  it('enforces what changed between the decision and the run', async () => {
     const [project, other] = [world.project('changing', OPEN), world.project('loose', OPEN)]
     const outside = world.folder('outside')
     const state = join(world.home, '.local/state/cordon')
@@ -211,7 +211,7 @@ eachUser(describe)('the resident of $name', (user) => {
       { note: 'nothing: it runs as it was decided', command: 'cat x folder/x', change: () => {}, code: 0 },
       {
         note: 'nothing can be recorded: it does not run, and leaves nothing',
-        command: 'touch made',
+        command: 'touch new',
         change: () => {
           renameSync(audit, `${audit}-aside`)
           world.write(audit, '')
@@ -258,7 +258,7 @@ eachUser(describe)('the resident of $name', (user) => {
       {
         note: 'a parallel call has tainted the session: it is judged, and recorded, as in a tainted one',
         at: tainting,
-        command: 'touch made',
+        command: 'touch new',
         change: () => {
           const { command } = world.hook(tainting, 'touch other')
           const input = JSON.stringify({ ...wrapped(command), session_id: 'resident', cwd: tainting })
@@ -296,7 +296,7 @@ eachUser(describe)('the resident of $name', (user) => {
       }
       expect(readdirSync(join(state, 'runs')), note).toEqual([])
     }
-    expect(existsSync(join(project, 'made'))).toBe(false)
+    expect(existsSync(join(project, 'new'))).toBe(false)
   })
 
   it('a hook has a clock that ends it, whatever it has become and whatever its host ignores', () => {
@@ -324,7 +324,7 @@ eachUser(describe)('the resident of $name', (user) => {
     ['no client', ['/nowhere/cordon-client-x64', '/nowhere/node', '/nowhere/cordon.cjs'], false],
     ['no Node', ['client', '/nowhere/node', '/nowhere/cordon.cjs'], false],
     ['a crash after a whole answer', ['client', 'printf {}; kill -9 $$'], false],
-    ['an exit code of its own after an answer', ['client', 'printf {}; exit 3'], false],
+    ['its own exit code after an answer', ['client', 'printf {}; exit 3'], false],
     ['a good end, the control', ['client', 'printf {}'], true],
   ] as const)('its command lines give an answer only from one that ended well: %s', (_, [client, ...words], good) => {
     const program = words.length === 1 ? [join(world.base, 'ends'), 'x'] : words
@@ -422,12 +422,12 @@ eachUser(describe)('the resident of $name', (user) => {
       last = now
       return same
     })
-    const told = await startServed(
-      'trap "echo told; exit 9" TERM; echo up > up.txt; while :; do sleep 0.05; done',
+    const reported = await startServed(
+      'trap "echo ended; exit 9" TERM; echo up > up.txt; while :; do sleep 0.05; done',
       'up.txt',
     )
-    told.kill('SIGTERM')
-    expect(await told.ended).toMatchObject({ code: 9, out: 'told\n' })
+    reported.kill('SIGTERM')
+    expect(await reported.ended).toMatchObject({ code: 9, out: 'ended\n' })
   })
 
   it('a flood of callers that say nothing only costs time', async () => {
@@ -456,7 +456,7 @@ eachUser(describe)('the resident of $name', (user) => {
     expect(world.coldStarts()).toBe(before + 1)
   })
 
-  it('gives a command all that a process of its own would have', async () => {
+  it('gives a command all that a separate process would have', async () => {
     const plain = world.folder('compared')
     copyFileSync(join(import.meta.dirname, 'surroundings.sh'), join(plain, 'surroundings.sh'))
     const seen = (more = {}) =>

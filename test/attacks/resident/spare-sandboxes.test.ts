@@ -19,13 +19,13 @@ import { until } from '../../until.ts'
 import { eachUser } from '../../users.ts'
 import { type Call, ResidentWorld } from './world.ts'
 
-/** Beginnings are told in hundredths of a second. */
+/** Start times are counted in hundredths of a second. */
 const TICKS_MS = 20
 const OPEN = 'schema_version = 1\n[permission]\nmode = "contained"\n'
-/** Tells which layout it is in before anything else: by when its init began, since the kernel gives numbers again. */
+/** First reports which sandbox it is in: by the start time of its init, because the kernel reuses process ids. */
 const SANDBOX = 'cut -d" " -f22 /proc/1/stat'
 
-eachUser(describe)('a layout laid out ahead for $name', (user) => {
+eachUser(describe)('a spare sandbox for $name', (user) => {
   let world: ResidentWorld
 
   beforeAll(async () => {
@@ -46,7 +46,7 @@ eachUser(describe)('a layout laid out ahead for $name', (user) => {
       return []
     }
   }
-  /** The inits that wait for orders, by when they began; those of commands have ended by then. */
+  /** The inits that wait for a setup message, by start time; those of commands have ended by then. */
   const waiting = (): ReadonlyMap<string, number> => {
     const inits = world.workers().flatMap(childrenOf).flatMap(childrenOf)
     return new Map(
@@ -85,13 +85,13 @@ eachUser(describe)('a layout laid out ahead for $name', (user) => {
   }
   /** Whether a command runs in one of the sandboxes that wait: again and again, for another worker may be asked. */
   const taken = (cwd: string, script: string, more = {}): Promise<Ran> =>
-    until('a command runs in a layout that was laid out ahead', async () => {
+    until('a command runs in a spare sandbox', async () => {
       const sandboxes = await laidOut(cwd, script, more)
       const ran = run(cwd, script, more)
       return sandboxes.has(ran.layout) ? ran : null
     })
 
-  it('is as one that was laid out for the command', async () => {
+  it('is like one prepared for the command', async () => {
     const plain = world.folder('plain')
     copyFileSync(join(import.meta.dirname, 'surroundings.sh'), join(plain, 'surroundings.sh'))
     const more = {
@@ -142,17 +142,17 @@ eachUser(describe)('a layout laid out ahead for $name', (user) => {
     expect(run(project, script).out).not.toContain('read.txt')
   })
 
-  it('hides a secret that was made after it was laid out', async () => {
+  it('hides a secret created after it was prepared', async () => {
     const project = world.project('secret', OPEN)
     folder(join(project, 'deep'))
     const script = 'cat .env deep/.env plain.txt 2>&1'
     await taken(project, script)
-    let made = 0
-    const ran = await until('in a layout that was laid out before the secrets', async () => {
+    let created = 0
+    const ran = await until('in a sandbox prepared before the secrets', async () => {
       for (const path of ['.env', 'deep/.env', 'plain.txt']) rmSync(join(project, path), { force: true })
       const sandboxes = await laidOut(project, script)
       for (const path of ['.env', 'deep/.env', 'plain.txt'])
-        world.write(join(project, path), `TOKEN=hunter2-${made++}\n`)
+        world.write(join(project, path), `TOKEN=hunter2-${created++}\n`)
       const seen = run(project, script)
       return sandboxes.has(seen.layout) ? seen : null
     })
@@ -160,7 +160,7 @@ eachUser(describe)('a layout laid out ahead for $name', (user) => {
     expect(ran.out.split('hunter2')).toHaveLength(2)
   })
 
-  it('shows nothing that was put in the place of what it showed', async () => {
+  it('shows nothing that replaced what it showed', async () => {
     const [granted, outside] = [world.folder('inner'), world.folder('outside')]
     world.write(join(granted, 'here.txt'), 'granted\n')
     world.write(join(outside, 'here.txt'), 'hunter2\n')

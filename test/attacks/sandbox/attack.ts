@@ -46,9 +46,9 @@ export function probe(
   refusals: readonly (string | number)[],
   layout: Layout = 'usual',
 ): Attack {
-  const held = refusals.map(String).join('|')
+  const kept = refusals.map(String).join('|')
   const script = `answer=$("$PROBER" ${probeArguments} 2>/dev/null) || answer="killed $?"
-case "$answer" in ${held}) echo "held: $answer";; *) echo "ESCAPED: $answer";; esac`
+case "$answer" in ${kept}) echo "stopped: $answer";; *) echo "ESCAPED: $answer";; esac`
   return { name, note, control, script, layout }
 }
 

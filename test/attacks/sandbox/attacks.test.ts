@@ -51,7 +51,7 @@ eachUser(describe)('as $name', (user) => {
   })
   afterAll(() => fixture?.close())
 
-  test.each(ATTACKS)('held: $name', (attack) => {
+  test.each(ATTACKS)('stopped: $name', (attack) => {
     const answer = results.get(attack)
     expect(answer, 'the attack did not run').toBeDefined()
     expect(answer).not.toContain('ESCAPED')

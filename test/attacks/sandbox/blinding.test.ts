@@ -1,4 +1,4 @@
-/** Attacks on the look after a command, where no broker held its changes: whatever is put in its way, what was planted goes. */
+/** Attacks on the scan after a command that ran without the broker: whatever is in the way, the plant is removed. */
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -121,7 +121,7 @@ describe('ways into git', () => {
   })
 })
 
-test('a changed instruction to agents is told and stays', () => {
+test('a changed instruction to agents is reported and stays', () => {
   const findings = settle('echo two > AGENTS.md; mkdir -p .github/workflows && echo on > .github/workflows/a.yml')
   expect(findings.map(({ action }) => action)).toEqual(['told', 'told'])
   expect(

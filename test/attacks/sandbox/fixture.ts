@@ -82,7 +82,7 @@ function writeProject(project: string): void {
 
 /** Makes the world for one user, with every attack's script in it. */
 export async function makeFixture(user: User, attacks: readonly Attack[]): Promise<Fixture> {
-  // Not in /tmp: the sandbox has one of its own, where writing is not an escape.
+  // Not in /tmp: the sandbox has its own, where writing is not an escape.
   const root = mkdtempSync('/var/tmp/cordon-attack-')
   const place = (name: string) => join(root, name)
   const [project, outside, readonly, home, sockets] = [

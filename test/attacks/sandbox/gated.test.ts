@@ -24,12 +24,12 @@ const ROWS: readonly Row[] = [
   { name: 'an unrelated file', note: 'a person works on', meanwhile: 'echo a >other; rm other', fault: null },
   {
     name: 'the secret is written again in its place',
-    note: 'the mask stands on the file, whatever is in it',
+    note: 'the mask covers the file, whatever is in it',
     meanwhile: 'echo TOPSECRET again >.env',
     fault: null,
   },
   {
-    name: 'the secret is removed and made again',
+    name: 'the secret is removed and created again',
     note: 'the kernel takes the mask off with the old file, and gives the new one its number again',
     meanwhile: 'rm .env; echo TOPSECRET again >.env',
     fault: 'mask-moved',
@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
   },
   { name: 'the secret is gone', note: 'nothing is left of its mask', meanwhile: 'rm .env', fault: 'mask-moved' },
   {
-    name: 'a protected folder is removed and made again',
+    name: 'a protected folder is removed and created again',
     note: 'the new one would be open for writing',
     meanwhile: 'rm -r pinned; mkdir pinned; echo mine >pinned/file',
     fault: 'pin-moved',

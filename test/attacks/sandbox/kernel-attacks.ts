@@ -223,7 +223,7 @@ const PROC: readonly Attack[] = [
   does('proc: mount another', 'a fresh /proc', 'mkdir -p pr && mount -t proc proc pr', 'open'),
 ]
 
-/** On a terminal of the sandbox’s own, so that the filter and not the missing terminal is what holds. */
+/** On the sandbox’s own terminal, so that the filter stops it and not the missing terminal. */
 const TERMINAL: readonly Attack[] = [
   probe('terminal: TIOCSTI', 'types into the terminal', 'privileged', 'ioctl-fd 0x5412', [EPERM], 'terminal'),
   probe(

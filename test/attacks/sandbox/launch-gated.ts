@@ -1,4 +1,4 @@
-/** Runs a script in each sandbox after the host did something while masks and pins stood and nothing ran. Started by the test as a program. */
+/** Runs a script in each sandbox after the host did something while masks and pins were mounted and nothing ran. Started by the test as a program. */
 
 import { execFileSync } from 'node:child_process'
 import { writeSync } from 'node:fs'
@@ -22,7 +22,7 @@ if (import.meta.main) {
     const masks = input.masks.map((name) => join(project, name))
     const pins = input.pins.map((name) => ({ path: join(project, name), mode: 'read-only' as const }))
     const plan = planIn(project, ['/usr/bin/bash', '-c', script], { masks, pins })
-    // The look itself finds nothing: it sees names and numbers, and those can be the same again.
+    // The scan finds nothing: it compares names and numbers, which can repeat.
     const verify = () => execFileSync('sh', ['-c', meanwhile], { cwd: project }).length === 0
     writeSync(1, `#${project}\n`)
     try {

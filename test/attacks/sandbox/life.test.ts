@@ -56,7 +56,7 @@ const BOMBS: readonly Bomb[] = [
   },
   {
     name: 'fork bomb by the thousand',
-    note: 'a limit that the pid namespace holds, where it can',
+    note: 'a limit that the pid namespace enforces if it can',
     script: '"$PROBER" forks 1200',
     limits: { processes: 1000, timeoutMs: 120_000 },
     without: { timeoutMs: 120_000 },
@@ -120,7 +120,7 @@ const BOMBS: readonly Bomb[] = [
   },
 ]
 
-/** Host processes whose command line holds the text. */
+/** Host processes whose command line contains the text. */
 function processesWith(text: string): number[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return []
@@ -168,7 +168,7 @@ eachUser(describe)('as $name', (user) => {
     return spawn(program!, args, { stdio: ['ignore', 'pipe', 'ignore'] })
   }
 
-  test.each(BOMBS)('held: $name ($note)', ({ script, limits, escaped }) => {
+  test.each(BOMBS)('stopped: $name ($note)', ({ script, limits, escaped }) => {
     expect(escaped(launch(script, limits))).toBe(false)
   })
 
@@ -212,9 +212,9 @@ eachUser(describe)('as $name', (user) => {
       return spawnSync('script', ['-qec', quoted, '/dev/null'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
         .stdout
     }
-    const held = underTerminal(commandLine(inside, {}, true))
-    expect(held).toContain('ended')
-    expect(held).not.toContain('ESCAPED')
+    const stored = underTerminal(commandLine(inside, {}, true))
+    expect(stored).toContain('ended')
+    expect(stored).not.toContain('ESCAPED')
     expect(underTerminal(['bash', '-c', inside])).toContain('ESCAPED')
   })
 })

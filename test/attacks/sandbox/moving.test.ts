@@ -1,4 +1,4 @@
-/** A command of one process moves folders while those of another start: no secret is missed by the look for it. */
+/** A command of one process moves folders while those of another start: the scan for secrets misses none. */
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ eachUser(describe)('as $name', (user) => {
     rmSync(root, { recursive: true, force: true })
   })
 
-  test('held: every command either starts with all secrets hidden, or not at all', () => {
+  test('stopped: every command either starts with all secrets hidden, or not at all', () => {
     for (let i = 0; i < STARTS; i++) {
       const [program, ...args] = cordon(READ)
       const { stdout, stderr } = spawnSync(program!, args, options())

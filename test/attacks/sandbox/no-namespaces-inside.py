@@ -1,4 +1,4 @@
-"""Ways out of a sandbox without namespaces: what each reached, as JSON. Told of the world by far.json."""
+"""Ways out of a sandbox without namespaces: what each reached, as JSON. far.json describes the world."""
 import ctypes, fcntl, json, os, resource, signal, socket, sys, threading, time
 
 far = json.load(open('far.json'))
@@ -195,7 +195,7 @@ def _():
     return 'reached'
 
 
-@way('a server of its own')
+@way('its own server')
 def _():
     with socket.socket() as s, socket.socket() as c:
         s.bind(('127.0.0.1', 0))
@@ -205,7 +205,7 @@ def _():
         return c.recv(3).decode()
 
 
-@way('a socket of its own')
+@way('its own socket')
 def _():
     with socket.socket(socket.AF_UNIX) as s, socket.socket(socket.AF_UNIX) as c:
         s.bind('own.sock')
@@ -216,7 +216,7 @@ def _():
 
 
 def race(buffer, one, other, attempt, seconds=20 if FREE else 0.5):
-    """Something else is in the memory by the time that the kernel, or whoever acts for it, reads it again."""
+    """Something else is in the memory by the time that the kernel, or what acts for it, reads it again."""
     stop = []
 
     def flip():

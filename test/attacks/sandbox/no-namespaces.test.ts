@@ -19,7 +19,7 @@ import { asUser, eachUser, giveTo, removeTree } from '../../users.ts'
 const HERE = import.meta.dirname
 const PYTHON = '/usr/bin/python3'
 
-/** Stands for the rest of the machine: a server, and a socket in the project. */
+/** Plays the rest of the machine: a server, and a socket in the project. */
 const OUTSIDE = `
 import json, os, socket, sys, threading
 base = sys.argv[1]
@@ -45,8 +45,8 @@ const ANSWERS: Readonly<Record<string, string>> = {
   'every address': '127.0.0.1',
   'every address, unbound': '127.0.0.1',
   'shared memory': 'refused',
-  'a server of its own': 'own',
-  'a socket of its own': 'own',
+  'its own server': 'own',
+  'its own socket': 'own',
   'a path that changes while it is opened': 'never',
   'a path that changes while its mode is set': 'never',
   'an address that changes while it is connected to': 'never',
@@ -108,7 +108,7 @@ eachUser(describe)('as $name', (user) => {
   const cordon = (...words: string[]) => run([join(base, 'like-docker'), process.execPath, CLI, ...words])
   const inProject = (name: string) => join(base, 'project', name)
 
-  it('npm test runs, the reason is told once, and temporary files are its own', () => {
+  it('npm test runs, the reason is given once, and temporary files are its own', () => {
     const ran = cordon('run', '--', 'npm', 'test')
     expect([ran.status, ran.signal]).toEqual([0, null])
     expect(ran.stderr.match(/this machine refuses namespaces/g)).toHaveLength(1)
@@ -119,9 +119,9 @@ eachUser(describe)('as $name', (user) => {
       '--',
       'sh',
       '-c',
-      'echo x > ~/made; echo x > "$TMPDIR/made"; cat ~/made "$TMPDIR/made"',
+      'echo x > ~/new; echo x > "$TMPDIR/new"; cat ~/new "$TMPDIR/new"',
     )
-    expect([home.stdout, existsSync(join(base, 'home/made'))]).toEqual(['x\nx\n', false])
+    expect([home.stdout, existsSync(join(base, 'home/new'))]).toEqual(['x\nx\n', false])
   })
 
   it('names a refused host where no host is granted', () => {
@@ -158,7 +158,7 @@ eachUser(describe)('as $name', (user) => {
     expect(open.map(({ name }: { name: string }) => name)).toContain('namespaces')
   })
 
-  it('no way leads out, whatever is swapped meanwhile, and nothing goes on', async () => {
+  it('no route goes out, whatever is swapped meanwhile, and nothing goes on', async () => {
     const ran = cordon('run', '--quiet', '--read', join(base, 'shown'), '--', PYTHON, 'inside.py')
     const seen = JSON.parse(ran.stdout || `{"no result": ${JSON.stringify(ran.stderr)}}`) as Record<string, string>
     for (const [name, answer] of Object.entries(ANSWERS)) expect([name, seen[name]]).toEqual([name, answer])

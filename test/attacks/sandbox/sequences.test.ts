@@ -28,7 +28,7 @@ interface World {
 }
 
 function makeWorld(user: User, { home, manifest }: Pick<Sequence, 'home' | 'manifest'>): World {
-  // Not in /tmp: the sandbox has one of its own.
+  // Not in /tmp: the sandbox has its own.
   const root = realpathSync(mkdtempSync('/var/tmp/cordon-sequence-'))
   const project = join(root, 'project')
   for (const name of ['project', 'outside', 'home']) mkdirSync(join(root, name))
@@ -107,7 +107,7 @@ eachUser(describe)('as $name', (user) => {
     '--',
   ]
 
-  test.concurrent.each(SEQUENCES)('held: $name', { timeout: TIMEOUT }, async (sequence) => {
+  test.concurrent.each(SEQUENCES)('stopped: $name', { timeout: TIMEOUT }, async (sequence) => {
     expect(await play(user, sequence, (world) => cordon(world, sequence))).toEqual([])
   })
 })
@@ -154,7 +154,7 @@ eachUser(describe)('an internet socket as input, as $name', (user) => {
     return said
   }
 
-  test('held: it points to where it was connected, and nowhere else', async () => {
+  test('stopped: it points to where it was connected, and nowhere else', async () => {
     expect(await reconnect([process.execPath, CLI, 'run', '--'])).toMatch(/^88$/m)
   })
 

@@ -9,7 +9,7 @@ export interface Sequence {
   readonly manifest?: string
   /** True: the project is the home directory. */
   readonly home?: boolean
-  /** bash inside, one sandbox after the other; between them, `host:` stands for what the person does outside. */
+  /** bash inside, one sandbox after the other; between them, `host:` lines are what the person does outside. */
   readonly commands: readonly string[]
   /** Streams of the last command: what a shell's redirections would make of them. */
   readonly streams?: string
@@ -64,7 +64,7 @@ export const SEQUENCES: readonly Sequence[] = [
     commands: ['mv vault moved', 'cat vault/prod.txt moved/prod.txt'],
   },
   {
-    name: 'second name of a secret made in advance',
+    name: 'second name of a secret created in advance',
     note: 'a hard link, before a person writes the secret',
     commands: ['echo > notes.txt; ln notes.txt .env', 'host: echo TOPSECRET >> .env', 'cat notes.txt'],
   },
@@ -101,7 +101,7 @@ export const SEQUENCES: readonly Sequence[] = [
   },
   {
     name: 'editor settings behind a link that was there',
-    note: 'what is written where it leads takes effect under its name',
+    note: 'what is written at its target takes effect under its name',
     before: 'mkdir conf; ln -s conf .vscode',
     commands: ['echo "{}" > conf/tasks.json'],
     after: '[ -e .vscode/tasks.json ] && echo ESCAPED',
@@ -113,7 +113,7 @@ export const SEQUENCES: readonly Sequence[] = [
     after: 'echo "{}" > conf/tasks.json; [ -e .vscode/tasks.json ] && echo ESCAPED',
   },
   {
-    name: 'editor settings behind a link that leads out',
+    name: 'editor settings behind a link that points outside',
     note: 'what is there already would take effect here',
     before: 'echo "{}" > "$OUTSIDE/tasks.json"',
     commands: ['ln -s "$OUTSIDE" .vscode'],
@@ -167,7 +167,7 @@ export const SEQUENCES: readonly Sequence[] = [
   },
   {
     name: 'merge strategy in a stopped rebase',
-    note: 'git runs git-merge-STRATEGY, and a slash in it leads into the project',
+    note: 'git runs git-merge-STRATEGY, and a slash in it points into the project',
     before: 'git init -q .; echo 1 > f; git add f; git commit -qm 1',
     commands: [
       'mkdir git-merge-x; printf "#!/bin/sh\\n" > git-merge-x/evil; mkdir .git/rebase-merge; printf x/evil > .git/rebase-merge/strategy',

@@ -30,7 +30,7 @@ const HOSTS = [
   'several datagrams',
   'a datagram, abstract',
   'a datagram of a pair',
-  'made while it runs',
+  'created while it runs',
 ]
 const OWN = [
   'own, in the project',

@@ -31,7 +31,7 @@ const rows: readonly { note: string; argv: readonly string[]; secrets: readonly 
   },
 ]
 
-/** Calls of an agent by its hook and by MCP; `{}` stands for a secret of its own each time. Most of them ask. */
+/** Calls of an agent by its hook and by MCP; `{}` is a different secret each time. Most of them ask. */
 const CALLS: readonly (readonly [tool: string, input: object])[] = [
   ['bash', { command: 'git push https://u:{}@h.example/x; echo token={}', description: 'uses password={}' }],
   ['bash', { command: 'echo $(( token={}' }],
@@ -57,12 +57,12 @@ const CALLS: readonly (readonly [tool: string, input: object])[] = [
 const CLAUDE: Readonly<Record<string, string>> = { bash: 'Bash', write: 'Write', edit: 'Edit', webfetch: 'WebFetch' }
 
 let last = 0
-const made: { secret: string; where: string }[] = []
+const created: { secret: string; where: string }[] = []
 /** The input with a secret in each place. */
 function filled(where: string, input: object): object {
   const text = JSON.stringify(input).replaceAll('{}', () => {
     const secret = `Zq${++last}W2kLm9Pt4RvB8nYcD5s`
-    made.push({ secret, where })
+    created.push({ secret, where })
     return secret
   })
   return JSON.parse(text)
@@ -110,7 +110,7 @@ beforeAll(() => {
 })
 afterAll(() => project?.remove())
 
-/** Every file of the state directory that holds a text. */
+/** Every file of the state directory that contains a text. */
 function holding(text: string): string[] {
   const state = join(project.home, '.local/state/cordon')
   const files = readdirSync(state, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -144,9 +144,9 @@ it('nor is what an agent calls with, by its hook or by MCP, whether it asks, run
   const names = holding('Zq')
   const state = join(project.home, '.local/state/cordon')
   const texts = names.map((name) => [name, readFileSync(join(state, name), 'utf8')] as const)
-  const stored = made.flatMap(({ secret, where }) =>
+  const stored = created.flatMap(({ secret, where }) =>
     texts.filter(([, text]) => text.includes(secret)).map(([name]) => `${where} in ${name}`),
   )
   expect(stored).toEqual([])
-  expect(made.length).toBeGreaterThan(30)
+  expect(created.length).toBeGreaterThan(30)
 })

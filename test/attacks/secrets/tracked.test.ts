@@ -66,7 +66,7 @@ describe('masks and git', () => {
     expect(git('show', 'HEAD:server.key')).toBe('COMMITTED-KEY\n')
   })
 
-  test('work on a shown file goes on: it is checked out, removed and made again', () => {
+  test('work on a shown file goes on: it is checked out, removed and created again', () => {
     const said = inside(
       'git rm -q server.key && git commit -qm gone && git checkout -q HEAD~1 -- server.key && cat server.key',
     )

@@ -19,7 +19,7 @@ export function contentOf(generation: number): string {
 export interface CrashReport {
   readonly kills: number
   readonly faults: readonly string[]
-  /** Files that the workers made, and rules that their answers added: the measure that it worked. */
+  /** Files that the workers created, and rules that their answers added: they show that it worked. */
   readonly written: number
   readonly amended: number
   /** Temporary files of killed writes that the next start removed. */
@@ -64,7 +64,7 @@ export async function runCrashes(kills: number, seed = 1): Promise<CrashReport> 
   }
 }
 
-/** Files that the workers made, and rules that their answers added. */
+/** Files that the workers created, and rules that their answers added. */
 function progress(world: SessionWorld): readonly [written: number, amended: number] {
   const names = readdirSync(world.root, { recursive: true }).map(String)
   const written = names.filter((name) => /patched|asked\//.test(name)).length

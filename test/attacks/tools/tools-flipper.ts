@@ -10,7 +10,7 @@ const swaps = [
 ].map((names) => names.map((name) => join(root, name)) as [string, string, string])
 
 process.send?.('ready')
-// The parent holds the channel; when it goes, so does this loop.
+// The parent owns the channel; when it ends, so does this loop.
 process.on('disconnect', () => process.exit())
 
 // In the moment without the name a tool may make it anew; that one gives way.

@@ -49,7 +49,7 @@ export async function runRace(reads: number, writes: number): Promise<RaceReport
     } catch (error) {
       // Between the flips the name is gone for a moment; every other fault is the guard at work.
       if (!(error instanceof Fault || error instanceof InputError)) throw error
-      if (error.message.includes(SECRET)) leaks.push(`${tool} ${given} told the secret in its error`)
+      if (error.message.includes(SECRET)) leaks.push(`${tool} ${given} named the secret in its error`)
       if (error instanceof Fault && error.code === 'path-changed') counts.stopped++
     }
   }
@@ -122,10 +122,10 @@ const writeCalls: readonly [string, Record<string, unknown>][] = [
   ['edit', { path: 'place/file.txt', old_string: INSIDE, new_string: `${INSIDE}.` }],
   ['edit', { path: 'place/file.txt', old_string: `${INSIDE}.`, new_string: INSIDE }],
   ['apply_patch', { patch }],
-  ['mkdir', { path: 'place/made' }],
+  ['mkdir', { path: 'place/created' }],
   ['chmod', { path: 'place/file.txt', mode: '640' }],
   ['delete', { path: 'place/new', recursive: true }],
-  ['delete', { path: 'place/made' }],
+  ['delete', { path: 'place/created' }],
 ]
 
 async function startFlipper(world: World): Promise<ChildProcess> {
@@ -134,7 +134,7 @@ async function startFlipper(world: World): Promise<ChildProcess> {
   symlinkSync(world.outside, join(world.root, 'place.link'))
   symlinkSync(join(world.outside, 'file.txt'), join(world.root, 'plain.link'))
   mkdirSync(join(world.outside, 'new'))
-  mkdirSync(join(world.outside, 'made'))
+  mkdirSync(join(world.outside, 'created'))
   writeFileSync(join(world.outside, 'file.txt'), `${SECRET}\n${INSIDE}\n`, { mode: 0o600 })
   writeFileSync(join(world.outside, 'new', 'deep.txt'), SECRET)
   const flipper = fork(join(import.meta.dirname, 'tools-flipper.ts'), [world.root], { execArgv: [] })
@@ -152,7 +152,7 @@ function outsideChanges(world: World): string[] {
   const found = Object.entries(world.snapshot()).filter(([path]) => path.startsWith('outside/'))
   const expected: Record<string, string> = {
     'outside/file.txt': `600 ${Buffer.from(`${SECRET}\n${INSIDE}\n`).toString('base64')}`,
-    'outside/made': 'directory',
+    'outside/created': 'directory',
     'outside/new': 'directory',
     'outside/new/deep.txt': `644 ${Buffer.from(SECRET).toString('base64')}`,
   }

@@ -48,7 +48,7 @@ describe('ground that cannot be believed is a fault, on the closed side', () => 
     expect(codeOf(verify)).toBe('state-untrusted')
   })
 
-  it('a state directory that is a file, or cannot be made', () => {
+  it('a state directory that is a file, or cannot be created', () => {
     writeFileSync(stateDir, '')
     expect(codeOf(verify)).toBe('state-untrusted')
     stateDir = '/proc/cordon/state'
@@ -80,7 +80,7 @@ describe('ground that cannot be believed is a fault, on the closed side', () => 
   })
 
   it('a full disk: the call that cannot be recorded does not run, and the chain stays whole', () => {
-    // A file system of 64 KiB, in namespaces of its own that end with the process.
+    // A file system of 64 KiB, in its own namespaces, which end with the process.
     const script = `
       import { openAuditLog } from ${JSON.stringify(join(import.meta.dirname, '../../../src/audit/log.ts'))}
       import { verifyAudit } from ${JSON.stringify(join(import.meta.dirname, '../../../src/audit/verify.ts'))}

@@ -55,7 +55,7 @@ afterEach(() => rmSync(base, { recursive: true, force: true }))
 function touched(): ReturnType<typeof runHookCommand> {
   const { machine, files, host, session } = place
   const io = { stdin: 'none', stdout: 'discard', stderr: 'discard' } as const
-  return runHookCommand({ machine, files, host, session, root, command: 'touch made', io })
+  return runHookCommand({ machine, files, host, session, root, command: 'touch new', io })
 }
 
 describe('a forged record', () => {
@@ -65,7 +65,7 @@ describe('a forged record', () => {
 
   it('opens nothing for a command either', async () => {
     expect(await touched()).toMatchObject({ denied: expect.stringContaining('does not take effect') })
-    expect(machineFiles.exists(join(root, 'made'))).toBe(false)
+    expect(machineFiles.exists(join(root, 'new'))).toBe(false)
   })
 
   it('control: with the signature of the user, it runs', async () => {
@@ -73,7 +73,7 @@ describe('a forged record', () => {
     const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
     if ('loaded' in outcome) signProject(outcome.loaded, machine, new Date())
     expect(await touched()).toMatchObject({ exitCode: 0 })
-    expect(machineFiles.exists(join(root, 'made'))).toBe(true)
+    expect(machineFiles.exists(join(root, 'new'))).toBe(true)
   })
 })
 

@@ -15,9 +15,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { builtInPolicy } from '../../../scripts/built-in-policy.ts'
 import { makeSigningKey } from '../../../src/manifest/sign/signature.ts'
 import { signaturePath } from '../../../src/manifest/sign/signature-file.ts'
-import { builtInPolicy } from '../../../src/project/load/built-in.ts'
 import { type LoadedPolicy, loadPolicy } from '../../../src/project/load/load.ts'
 import { recallPolicy, sealPath, verifiedFiles } from '../../../src/project/load/memory.ts'
 import { withRegistries } from '../../../src/project/registries/hosts.ts'
@@ -130,7 +130,7 @@ describe('a remembered policy', () => {
     expect(recallPolicy(there, nowhere, null, [])).toEqual(known)
   })
 
-  it('is made anew for a manifest in which only a comment has changed', async () => {
+  it('is created anew for a manifest in which only a comment has changed', async () => {
     await opened(MANIFEST)
     writeFileSync(join(root, 'cordon.toml'), `${MANIFEST}# a word\n`)
     expect(recalled()).toBeNull()
@@ -142,7 +142,7 @@ describe('a remembered policy', () => {
     ['another manifest', () => writeFileSync(join(root, 'cordon.toml'), MANIFEST.replace('touch', 'rm'))],
     ['a manifest of the user', () => writeFileSync(join(machine.configDir, 'cordon.toml'), START)],
     ['another signature', () => writeFileSync(signaturePath(machine.stateDir, root), '{}')],
-    ['a signature that was taken back', () => rmSync(signaturePath(machine.stateDir, root))],
+    ['a revoked signature', () => rmSync(signaturePath(machine.stateDir, root))],
     [
       'another key',
       () => writeFileSync(join(machine.stateDir, 'signing-key.pub'), `${makeSigningKey().key.publicKey}\n`),
@@ -194,7 +194,7 @@ describe('a remembered policy', () => {
     ['a variable in other words', `${START}[security]\ndeny_domains = ["\\u0024{BAD_HOST}"]\n`],
     ['a directory that may come and go', `${START}[capabilities.allow]\nadditional_directories = ["/nowhere"]\n`],
     ['the public suffix list', `${START}[http]\nallowed_hosts = ["*.example.com"]\n`],
-  ])('is none where %s has a part in it', async (_, manifest) => {
+  ])('is not remembered where %s is involved', async (_, manifest) => {
     await opened(manifest)
     expect(recalled()).toBeNull()
   })

@@ -65,7 +65,7 @@ function children(): number[] {
   )
 }
 
-/** Control groups that this process made. */
+/** Control groups that this process created. */
 function groups(): string[] {
   const controllers = existsSync('/sys/fs/cgroup') ? readdirSync('/sys/fs/cgroup') : []
   return ['', ...controllers].flatMap((controller) => {
@@ -86,7 +86,7 @@ async function waiting(): Promise<void> {
   await until('one layout waits', () => children().length === 1)
 }
 
-/** A command that runs until it is told to end, begun once this resolves. */
+/** A command that runs until it is asked to end; it has started once this resolves. */
 async function runHeld(): Promise<() => Promise<string>> {
   const [begun, go] = [join(project, 'begun'), join(project, 'go')]
   const running = run('touch begun; until [ -e go ]; do sleep 0.02; done; rm begun go; echo ended')
@@ -165,7 +165,7 @@ test.each([{ processes: 20 }, { processes: 60 }])('the limits are those of the c
   }
 })
 
-test('no space is laid out while a command runs that could move one of its places', async () => {
+test('no spare sandbox is prepared while a command runs that could move one of its places', async () => {
   const inner = join(project, 'inner')
   mkdirSync(inner)
   const end = await runHeld()
@@ -179,7 +179,7 @@ test('no space is laid out while a command runs that could move one of its place
 
 test('commands in a hurry find a layout too', async () => {
   // On a busy machine one command may not follow the other soon enough to count as one in a hurry.
-  await until('a layout is laid out while a command runs in another', async () => {
+  await until('a spare sandbox is prepared while a command runs in another', async () => {
     backend.release()
     await until('no space is left', () => children().length === 0)
     backend = createBwrapBackend({ commands: 'many' })

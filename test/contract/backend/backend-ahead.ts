@@ -31,7 +31,7 @@ if (mountPoint === undefined) {
   writeFileSync(file, 'mounted')
   console.log(await run('cat', file))
   await sleep(2)
-  // A process that waits in a layout with it holds it: it goes as a busy one does.
+  // A process that waits in the same spare sandbox keeps it: it is discarded as a busy one is.
   execFileSync('umount', ['--lazy', mountPoint])
   console.log(await run('cat', file))
 }

@@ -122,7 +122,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     },
   )
 
-  having('stand-ins').test('a file stands in for one of the host, read-only, and the host keeps its own', async () => {
+  having('stand-ins').test('a file replaces one of the host, read-only, and the host keeps its own', async () => {
     const source = join(project, 'source')
     writeFileSync(source, 'another release\n')
     const own = readFileSync('/etc/os-release', 'utf8')
@@ -262,7 +262,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     expect(await faultOf(() => capture(chosen))).toMatchObject({ code: 'working-directory', exitCode: 125 })
   })
 
-  having('moved-files').test('fault: a secret that vanished between the look and the start', async () => {
+  having('moved-files').test('fault: a secret that vanished between the scan and the start', async () => {
     const secret = join(project, '.env')
     expect(await faultOf(() => capture(plan(['true'], { masks: [secret] })))).toMatchObject({ code: 'mask-moved' })
   })
@@ -275,7 +275,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
   })
 
   having('moved-files').test(
-    'fault: a granted directory that became a link between the look and the start',
+    'fault: a granted directory that became a link between the scan and the start',
     async () => {
       const [granted, outside] = ['granted', 'outside'].map((name) => join(project, name)) as [string, string]
       for (const folder of [granted, outside]) mkdirSync(folder)
@@ -300,10 +300,10 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     mkdirSync(odd)
     writeFileSync(join(odd, '.env'), 'secret')
     const result = await capture(
-      sh('pwd; cat .env; touch made', { cwd: odd, writes: [odd], masks: [join(odd, '.env')] }),
+      sh('pwd; cat .env; touch new', { cwd: odd, writes: [odd], masks: [join(odd, '.env')] }),
     )
     expect(outputOf(result)).toBe(`${odd}\n`)
-    expect(readdirSync(odd).sort()).toEqual(['.env', 'made'])
+    expect(readdirSync(odd).sort()).toEqual(['.env', 'new'])
   })
 
   test('a read-only project', async () => {
@@ -311,7 +311,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     expect(result.stderr!.bytes.toString()).toContain('Read-only file system')
   })
 
-  test('a missing grant is skipped, named, and not made on the host', async () => {
+  test('a missing grant is skipped, named, and not created on the host', async () => {
     const missing = join(project, 'missing')
     const chosen = plan(['true'], { reads: [missing], writes: [missing] })
     expect(chosen.skipped.map(({ reason }) => reason)).toEqual(['missing', 'missing'])
@@ -355,7 +355,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
   })
 
   having('moved-files').describe('a secret that is moved while a command starts', () => {
-    /** The plan is made; then a running command swaps the secret's directory for a decoy. */
+    /** The plan is computed; then a running command swaps the secret's directory for a decoy. */
     const swapped = (identities: boolean) => {
       const folder = join(project, 'deep')
       mkdirSync(folder)
@@ -426,7 +426,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     expect(results.map(outputOf)).toEqual(['one', 'two'])
   })
 
-  test('git works, and its hooks are held', async () => {
+  test('git works, and its hooks are protected', async () => {
     execFileSync('git', ['init', '-q', project])
     mkdirSync(join(project, '.git/hooks'), { recursive: true })
     const identity = 'git config user.name a && git config user.email a@b.c'
@@ -441,7 +441,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     expect(outputOf(result)).toBe('one\n')
   })
 
-  having('terminal').describe('a terminal of its own', () => {
+  having('terminal').describe('its own terminal', () => {
     /** Types each answer when the output shows its cue. */
     async function converse(
       script: string,
@@ -520,7 +520,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
   })
 })
 
-/** Host processes whose command line holds the text; a process that is ending has none. */
+/** Host processes whose command line contains the text; a process that is ending has none. */
 function processesNamed(text: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false

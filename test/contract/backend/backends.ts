@@ -1,5 +1,5 @@
 /**
- * Every backend that the contract is held against: to join, add a row. Its rows are left out only by what it declares that it
+ * Every backend that the contract tests: to join, add a row. Its rows are left out only by what it declares that it
  * cannot do (`Backend.capabilities`), and a plan that needs that is refused.
  */
 
@@ -18,7 +18,7 @@ export const BACKENDS: readonly { readonly name: string; readonly backend: Backe
     : [
         { name: 'bwrap', backend: createBwrapBackend() },
         { name: 'landlock', backend: createLandlockBackend() },
-        { name: 'bwrap, laid out ahead', backend: aheadOf(createBwrapBackend({ commands: 'many' })) },
+        { name: 'bwrap, prepared ahead', backend: aheadOf(createBwrapBackend({ commands: 'many' })) },
         ...commandEnginesHere().map((engine) => ({ name: engine, backend: createContainerBackend(engine) })),
       ]
 

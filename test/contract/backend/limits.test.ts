@@ -30,7 +30,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     return backend.launch(plan, { stdout: 'capture', stderr: 'capture', onViolation })
   }
 
-  /** Takes memory and holds it for a while: one that is to be ended waits for it. */
+  /** Takes memory and keeps it for a while: a process that is to be ended waits for it. */
   const hog = (seconds: number) =>
     `perl -e '$x = "x" x ${MORE_MIB * MIB}; sleep ${seconds}; print $x' | wc -c; echo went on`
 
@@ -51,7 +51,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     { note: 'no share', limits: {} },
     { note: 'a share that is enough', limits: { memoryShare: 0.75 } },
     {
-      note: 'a limit that somebody wrote holds in its place',
+      note: 'a limit that somebody wrote applies instead',
       limits: { memoryShare: SMALL_SHARE, memoryBytes: 2 ** 34 },
     },
   ])('control: $note', async ({ limits }) => {
@@ -64,7 +64,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     violations.map(({ kind, limit, certainty }) => ({ kind, limit, certainty }))
   const reached = (limit: string, certainty = 'observed') => ({ kind: 'limit-reached', limit, certainty })
 
-  test('processor time: the process that used it up is ended by a signal of its own, and the limit is named', async () => {
+  test('processor time: the process that used it up is ended by its own signal, and the limit is named', async () => {
     const own = await run('exec tail -f /dev/null & while :; do :; done', { cpuSeconds: 1 })
     expect({ signal: own.signal, met: met(own) }).toEqual({ signal: 'SIGXCPU', met: [reached('cpu')] })
   })
@@ -73,7 +73,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     { note: 'of a child', script: 'bash -c "while :; do :; done"; exit $?', ended: { signal: null, code: 152 } },
     { note: 'that is deaf', script: 'trap : XCPU; while :; do :; done', ended: { signal: 'SIGKILL', code: 137 } },
   ]
-  // The init tells it from the end alone, the process that laid its layout out.
+  // The init, which prepared the sandbox, recognises it by the end alone.
   if (backend === BACKENDS[0]!.backend)
     test.each(endings)('processor time $note', async ({ script, ended }) => {
       const end = await run(script, { cpuSeconds: 1 })
@@ -93,9 +93,9 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
       writeFileSync(join(project, 'named'), ''),
     )
     expect(met(ended)).toEqual([reached('processes')])
-    const [made, after] = ended.stdout!.bytes.toString().split('\n')
+    const [created, after] = ended.stdout!.bytes.toString().split('\n')
     // An engine's own are allowed for.
-    expect({ fewer: Number(made) < processes + 150, after }).toEqual({ fewer: true, after: 'went on' })
+    expect({ fewer: Number(created) < processes + 150, after }).toEqual({ fewer: true, after: 'went on' })
   })
 
   test('control: limits that nothing meets are not named', async () => {

@@ -6,7 +6,7 @@ import { eachUser } from '../../users.ts'
 import { fuzzOnce, stormOnce } from './fuzz.ts'
 import { compile, makePlace, type Place, runInside } from './sandbox.ts'
 
-/** Each pair is renamed and linked in turn, and the error is told: what the fuzzer found first, and its neighbours. */
+/** Each pair is renamed and linked in turn, and the error is reported: what the fuzzer found first, and its neighbours. */
 const PAIRS = `
 import errno, os
 os.mkdir('dir'); os.symlink('dir', 'to-dir'); open('file', 'w').close(); open('there', 'w').close()
@@ -36,16 +36,16 @@ eachUser(describe)('as $name', ({ uid }) => {
   afterAll(() => place.remove())
 
   it.each([1, 2, 3])('answers as the kernel would (seed %i)', (seed) => {
-    const { plain, held } = fuzzOnce(place, program, seed, 2500, uid)
-    expect(held.calls).toEqual(plain.calls)
-    expect(held.tree).toEqual(plain.tree)
+    const { plain, mediated } = fuzzOnce(place, program, seed, 2500, uid)
+    expect(mediated.calls).toEqual(plain.calls)
+    expect(mediated.tree).toEqual(plain.tree)
     expect(plain.calls.length).toBeGreaterThan(2000)
   })
 
   it('says what the kernel would of names that are missing, folders, links and other mounts', () => {
-    const said = [false, true].map((held) => {
+    const said = [false, true].map((mediated) => {
       const fresh = makePlace(uid)
-      const { out, errors } = runInside(fresh, ['/usr/bin/python3', '-c', PAIRS], { held, uid })
+      const { out, errors } = runInside(fresh, ['/usr/bin/python3', '-c', PAIRS], { mediated, uid })
       fresh.remove()
       return [...out.split('\n'), errors]
     })
@@ -55,7 +55,7 @@ eachUser(describe)('as $name', ({ uid }) => {
     expect(said[1]!.length).toBeGreaterThan(150)
   })
 
-  it('holds protected names in a storm of threads', () => {
+  it('protects names in a storm of threads', () => {
     expect(stormOnce(place, program, 7, 4000, uid)).toEqual([])
   })
 

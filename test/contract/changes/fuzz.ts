@@ -1,4 +1,4 @@
-/** One round of random system calls: plain and held, compared; or a storm of threads that try to plant protected names. */
+/** One round of random system calls: without and with the broker, compared; or a storm of threads that try to plant protected names. */
 
 import { mkdirSync } from 'node:fs'
 import { giveTo, removeTree } from '../../users.ts'
@@ -23,13 +23,13 @@ export function fuzzOnce(
   seed: number,
   count: number,
   uid: number,
-): { plain: Round; held: Round } {
-  const round = (held: boolean): Round => {
+): { plain: Round; mediated: Round } {
+  const round = (mediated: boolean): Round => {
     empty(place, uid)
-    const { status, out, errors } = runInside(place, [program, String(seed), String(count)], { held, uid })
+    const { status, out, errors } = runInside(place, [program, String(seed), String(count)], { mediated, uid })
     return { calls: [...out.split('\n'), `${status} ${errors}`], tree: lookAtTree(place.project, 'no times') }
   }
-  return { plain: round(false), held: round(true) }
+  return { plain: round(false), mediated: round(true) }
 }
 
 /** What four threads managed to plant. */

@@ -52,7 +52,7 @@ eachUser(describe)('as $name', ({ uid }) => {
       const { folder } = place.store.begin({ roots: [place.project], what: 'answers' })
       giveTo(uid, place.base)
       work((argv) => {
-        const { out, errors } = runInside(place, argv, { held: true, folder, uid })
+        const { out, errors } = runInside(place, argv, { mediated: true, folder, uid })
         return out + errors
       })
     } finally {

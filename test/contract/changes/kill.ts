@@ -26,7 +26,7 @@ export async function killOnce(
 }> {
   const before = lookAtTree(place.project, 'no times')
   const { id, folder } = place.store.begin({ roots: [place.project], what: 'killed' })
-  const input: LayoutInput = { base: place.base, argv: ['/bin/sh', '-c', SCRIPT], held: true, folder, uid: own.uid }
+  const input: LayoutInput = { base: place.base, argv: ['/bin/sh', '-c', SCRIPT], mediated: true, folder, uid: own.uid }
   const child = spawn(process.execPath, [join(import.meta.dirname, 'sandbox.ts'), JSON.stringify(input)], {
     stdio: 'ignore',
   })
@@ -58,7 +58,7 @@ function hasBegun(folder: string): boolean {
   return (statSync(join(folder, 'journal'), { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** The tree, or something else each time while it still changes under the look. */
+/** The tree, or something else each time while it still changes during the scan. */
 function lookNow(place: Place): string {
   try {
     return lookAtTree(place.project, 'times').join('\n')

@@ -82,7 +82,7 @@ it('lists what a command left, shows it, and puts it back with its rights', asyn
   expect(quarantine()).toBe('nothing is in the quarantine\n')
 })
 
-it('what stands there now is replaced only when asked to, and an id that is not listed is refused', async () => {
+it('what exists there now is replaced only when asked to, and an id that is not listed is refused', async () => {
   await runSettled(["open('.envrc', 'w').write('planted\\n')"])
   const [{ id }] = JSON.parse(quarantine('--json')) as [{ id: string }]
   world.file('.envrc', 'mine\n')

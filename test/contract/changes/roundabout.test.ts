@@ -13,7 +13,7 @@ import { lookAtTree } from './tree-look.ts'
 const WAYS: readonly { readonly note: string; readonly script: string }[] = [
   { note: 'removed, then written by a descriptor for reading', script: 'exec 3<f; rm f; echo new > /proc/self/fd/3' },
   { note: 'removed, then appended to', script: 'exec 3<f; rm f; echo new >> /proc/self/fd/3' },
-  { note: 'removed, then made shorter', script: 'exec 3<f; rm f; truncate -s 1 /proc/self/fd/3' },
+  { note: 'removed, then shortened', script: 'exec 3<f; rm f; truncate -s 1 /proc/self/fd/3' },
   { note: 'replaced, then written', script: 'exec 3<f; echo other > x; mv x f; echo new > /proc/self/fd/3' },
   { note: 'emptied by an open for reading', script: 'python3 -c "import os;os.open(\'f\',os.O_RDONLY|os.O_TRUNC)"' },
   {
@@ -62,7 +62,7 @@ f=os.open('f',0); os.unlink('f'); os.fchmod(f,0o777); os.utime(f,(1,1)); os.chow
   },
   { note: 'mode, owner and times', script: 'chmod 600 f; chown $(id -u):$(id -g) f; touch -d 2001-01-01 f' },
   {
-    note: 'made without a name and put in its place',
+    note: 'created without a name and linked there',
     script: `python3 -c "import os,ctypes
 t=os.open('.',os.O_TMPFILE|os.O_RDWR); os.write(t,b'new'); os.unlink('f'); ctypes.CDLL(None).linkat(-100,b'/proc/self/fd/%d'%t,-100,b'f',0x400)"`,
   },

@@ -25,7 +25,7 @@ import { giveTo, own, removeTree, spawnAs } from '../../users.ts'
 export interface LayoutInput {
   readonly base: string
   readonly argv: readonly string[]
-  readonly held: boolean
+  readonly mediated: boolean
   /** The folder of the call, where what is lost is kept. */
   readonly folder: string | null
   readonly uid: number
@@ -88,12 +88,12 @@ export function compile(place: Place, source: string, name: string): string {
 }
 
 export interface InsideOptions {
-  readonly held?: boolean
+  readonly mediated?: boolean
   readonly folder?: string | null
   readonly uid?: number
   readonly readOnly?: readonly string[]
   readonly reads?: readonly string[]
-  /** Writable places outside the roots, in which nothing is held. */
+  /** Writable places outside the roots, where the broker does not mediate. */
   readonly caches?: readonly string[]
   readonly masks?: readonly string[]
   readonly root?: string
@@ -101,7 +101,7 @@ export interface InsideOptions {
 
 function started(place: Place, argv: readonly string[], options: InsideOptions) {
   const {
-    held = true,
+    mediated = true,
     folder = null,
     uid = own.uid,
     readOnly = [],
@@ -110,14 +110,14 @@ function started(place: Place, argv: readonly string[], options: InsideOptions) 
     masks = [],
     root,
   } = options
-  const input: LayoutInput = { base: place.base, argv, held, folder, uid, readOnly, reads, caches, masks, root }
+  const input: LayoutInput = { base: place.base, argv, mediated, folder, uid, readOnly, reads, caches, masks, root }
   return {
     words: [import.meta.filename, JSON.stringify(input)],
     settings: { ...spawnAs(uid), env: { PATH: process.env.PATH ?? '', ...COMPILED } },
   }
 }
 
-/** Runs a command in the place, held or plain, as root or as a user. */
+/** Runs a command in the place, with the broker or without, as root or as a user. */
 export function runInside(
   place: Place,
   argv: readonly string[],
@@ -162,7 +162,7 @@ export async function startInside(
     ended: closed.then(() => out),
     kill: () => {
       child.kill('SIGKILL')
-      // Everything inside holds the pipe.
+      // Every process inside has the pipe open.
       return closed
     },
   }
@@ -170,7 +170,7 @@ export async function startInside(
 
 if (import.meta.main) {
   const input = JSON.parse(process.argv[2]!) as LayoutInput
-  const { base, argv, held, folder, readOnly = [], reads = [], caches = [], masks = [] } = input
+  const { base, argv, mediated, folder, readOnly = [], reads = [], caches = [], masks = [] } = input
   const project = join(base, 'project', input.root ?? '')
   const home = '/home/nobody-here'
   const own = {
@@ -198,7 +198,7 @@ if (import.meta.main) {
     masks,
     pins: readOnly.map((path) => ({ path, mode: 'read-only' })),
     limits: { timeoutMs: 120_000 },
-    ...(held && { changes }),
+    ...(mediated && { changes }),
   })
   const result = await createBwrapBackend().launch(plan, { stdout: 'inherit', stderr: 'inherit' })
   process.exitCode = result.exitCode

@@ -57,7 +57,7 @@ describe('file tools', () => {
     { tool: 'mkdir', input: { path: 'x/y/z' }, changes: { made: 3 } },
     { tool: 'chmod', input: { path: 'a.txt', mode: '600' }, changes: { changed: 1 } },
     { tool: 'extract', input: { path: 'good.tgz', destination: 'out' }, changes: { made: 3 } },
-  ])('$tool $input is put back and redone', async ({ tool, input, changes }) => {
+  ])('$tool $input is undone and redone', async ({ tool, input, changes }) => {
     const session = await (await world.open({ manifest: { object: MANIFEST } })).openSession()
     world.answer = () => ({ kind: 'once' })
     const before = lookAtTree(world.root, 'times')
@@ -127,7 +127,7 @@ describe('in contained mode', () => {
     'python3 -c "import shutil; shutil.rmtree(\'dir\')"; rm -r dir/deep',
     'mv dir /tmp/elsewhere',
     'truncate -s 0 *.txt',
-  ])('%s is not asked about, and is put back', async (command) => {
+  ])('%s is not asked about, and is undone', async (command) => {
     const session = await (await world.open({ manifest: { object: MANIFEST } })).openSession()
     const before = lookAtTree(world.root, 'times')
     const done = await session.call('bash', { command })
@@ -188,7 +188,7 @@ describe('in contained mode', () => {
     await session.close()
   })
 
-  it('a large file is removed with a second name kept, and what is appended to it is told as not kept', async () => {
+  it('a large file is removed with a second name kept, and what is appended to it is reported as not kept', async () => {
     writeFileSync(join(world.root, 'big.log'), 'start')
     truncateSync(join(world.root, 'big.log'), 80 * 1024 * 1024)
     const session = await (await world.open({ manifest: { object: MANIFEST } })).openSession()
@@ -223,7 +223,7 @@ describe('in contained mode', () => {
     expect(lookAtTree(world.root, 'times')).toEqual(before)
   })
 
-  it('nothing runs where changes turn out not to be held, and the next one asks', async () => {
+  it('nothing runs if changes turn out not to be mediated, and the next one asks', async () => {
     const backend = createBwrapBackend()
     const refusing: typeof backend = {
       ...backend,

@@ -25,7 +25,7 @@ export function lookAtTree(folder: string, times: 'times' | 'no times'): string[
   return lines
 }
 
-/** What can be read of a path, or what stands for it: only root reads a file, and only root lists a folder, of any mode. */
+/** What can be read of a path, or a substitute: only root reads a file, and only root lists a folder, of any mode. */
 function readable<T>(path: Buffer, read: () => T, closed: T): T {
   const wanted = lstatSync(path).isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK
   try {

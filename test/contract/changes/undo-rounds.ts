@@ -60,7 +60,7 @@ export function undoWithPlants(place: Place, program: string, seed: number): str
   for (const name of ['.git/hooks', 'a/.git/hooks']) mkdirSync(join(place.project, name), { recursive: true })
   const ids = [0, 1, 2].map((at) => {
     const id = call(place, program, seed * 10 + at, ['150', 'plant'])
-    runInside(place, [program, String(seed * 10 + at + 5), '60', 'plant'], { held: false })
+    runInside(place, [program, String(seed * 10 + at + 5), '60', 'plant'], { mediated: false })
     return id
   })
   return ids.flatMap((_, at) => {

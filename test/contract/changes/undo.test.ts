@@ -20,7 +20,7 @@ beforeAll(() => {
 })
 afterAll(() => place.remove())
 
-it.each([3, 5, 7, 13, 23, 42])('puts back what random calls changed, and redoes it (seed %i)', (seed) => {
+it.each([3, 5, 7, 13, 23, 42])('restores what random calls changed, and redoes it (seed %i)', (seed) => {
   furnishProject(place)
   const before = lookAtTree(place.project, 'times')
   const { id, folder } = place.store.begin({ roots: [place.project], what: 'random' })
@@ -76,10 +76,10 @@ it('does not take what a person wrote between two calls for what the first one l
   expect(readFileSync(join(place.project, 'a/b'), 'utf8')).toBe('of the person\n')
 })
 
-eachUser(it)('puts back more files than one folder of kept ones holds, whatever the umask, as $name', ({ uid }) => {
+eachUser(it)('restores more files than one folder of kept files contains, whatever the umask, as $name', ({ uid }) => {
   const many = makePlace(uid)
   const make = 'mkdir -p many/deep; for i in $(seq 150); do echo $i > many/$i; ln many/$i many/deep/$i; done'
-  runInside(many, ['/bin/sh', '-c', make], { held: false, uid })
+  runInside(many, ['/bin/sh', '-c', make], { mediated: false, uid })
   const before = lookAtTree(many.project, 'times')
   const { id, folder } = many.store.begin({ roots: [many.project], what: 'rm' })
   giveTo(uid, many.base)
@@ -118,10 +118,10 @@ fd = os.open('open', os.O_RDONLY); os.remove('open'); os.setxattr(fd, 'user.one'
 open('written', 'w').write('changed'); os.chmod('written', 0o600)
 shutil.rmtree('gone'); os.umask(0o022); os.mkdir('gone'); os.setxattr('gone', 'user.one', b'mine')`
 
-eachUser(it)('puts back attributes and access lists, and redoes it, as $name', ({ uid }) => {
+eachUser(it)('restores attributes and access lists, and redoes it, as $name', ({ uid }) => {
   const own = makePlace(uid)
-  const python = (script: string, held: boolean, folder: string | null = null) =>
-    runInside(own, ['/usr/bin/env', 'python3', '-c', script], { held, uid, folder })
+  const python = (script: string, mediated: boolean, folder: string | null = null) =>
+    runInside(own, ['/usr/bin/env', 'python3', '-c', script], { mediated, uid, folder })
   const look = () => python(LOOK, false).out
   expect(python(DRESS, false)).toMatchObject({ status: 0 })
   const before = look()

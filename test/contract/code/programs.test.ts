@@ -55,7 +55,7 @@ describe.each(ways)('$tool', ({ tool, read, twice, waits, caught }) => {
     expect(world.asked.map((request) => request.tool)).toEqual([tool, 'read'])
   })
 
-  it('is told no by a person, and can go on', async () => {
+  it('gets a no from a person, and can go on', async () => {
     const session = await open({ permission: { tools: { ...allowed, read: 'ask' } } })
     world.answer = () => ({ kind: 'deny' })
     expect(await textOf(session, tool, caught.replace('/etc/shadow', 'a.txt'))).toContain('no: refused')
@@ -81,7 +81,7 @@ describe.each(ways)('$tool', ({ tool, read, twice, waits, caught }) => {
     expect(new Set(inner.map((line) => line.within))).toEqual(new Set([outer!.call]))
   })
 
-  it('does not see the project by itself, and starts no program of its own kind', async () => {
+  it('does not see the project by itself, and starts no interpreter of its kind', async () => {
     const session = await open()
     const look = tool === 'python_exec' ? `import os\nos.path.exists(${JSON.stringify(world.root)})` : 'typeof process'
     expect(await textOf(session, tool, look)).toMatch(/^(?:False|undefined)/)
@@ -89,7 +89,7 @@ describe.each(ways)('$tool', ({ tool, read, twice, waits, caught }) => {
     expect(await textOf(session, tool, again)).toMatch(/there is no tool|not a function/)
   })
 
-  it('is held by plan mode', async () => {
+  it('is stopped by plan mode', async () => {
     const session = await open({ permission: { mode: 'plan', tools: allowed } })
     expect(await session.call(tool, { code: '1' })).toMatchObject({ status: 'denied' })
   })
@@ -125,10 +125,10 @@ describe('python_exec', () => {
     const result = await (await open()).call('python_exec', {
       code: 'open("t.csv", "w").write("a,b\\n")\nopen(".hidden", "w").write("x")',
     })
-    const made =
+    const created =
       result.status === 'done' ? (result.output.data as { files: { name: string; path: string }[] }).files : []
-    expect(made.map(({ name }) => name)).toEqual(['t.csv'])
-    expect(readFileSync(made[0]!.path, 'utf8')).toBe('a,b\n')
+    expect(created.map(({ name }) => name)).toEqual(['t.csv'])
+    expect(readFileSync(created[0]!.path, 'utf8')).toBe('a,b\n')
   })
 
   const modules = [
@@ -240,7 +240,7 @@ describe('code_exec', () => {
       says: /^mine/,
     },
     {
-      name: 'what it comes to where it spoiled its own built-ins',
+      name: 'its result after it spoiled its own built-ins',
       code: 'Object.prototype.kind = "done"; JSON.parse = JSON.stringify = null; Map.prototype.get = () => null; Array.prototype.toJSON = () => 1; 5',
       says: /^5/,
     },
@@ -251,7 +251,7 @@ describe('code_exec', () => {
     expect(await textOf(await open(), 'code_exec', code, { timeout })).toMatch(says)
   })
 
-  it('tells the types of the tools', async () => {
+  it('lists the types of the tools', async () => {
     const session = await open()
     const text = resultText(await session.call('code_exec', { declarations: true }))
     expect(text).toContain('read(input: string | { path: string;')
@@ -269,7 +269,7 @@ describe('sandbox_run', () => {
     expect(outside).toMatchObject({ status: 'denied' })
   })
 
-  it('says which wall held and which limit did not', async () => {
+  it('says which wall was in force and which limit was reached', async () => {
     const text = await textOf(await open({ sandbox: { run: { engines: ['os'] } } }), 'sandbox_run', 'echo hi')
     expect(text).toMatch(/^hi\n\[ran in os: the OS sandbox \(bwrap\)\]/)
   })

@@ -51,7 +51,7 @@ it('of a URL only the password stays outside, and the host gets it', async () =>
   expect(text).not.toContain('word-of-ada')
 })
 
-it('a credentials file is there with a placeholder in the place of the token, and the variable names it', async () => {
+it('a credentials file is there with a placeholder instead of the token, and the variable names it', async () => {
   const file = join(session.machine.home, 'credentials')
   writeFileSync(file, `registry = "https://${HOST}/"\ntoken = "${PASSWORD}"\nagain = ${PASSWORD}\n`)
   const secret = { name: 'TOOL_CONFIG', source: `file:${file}`, after: 'token = "', as: 'file' }

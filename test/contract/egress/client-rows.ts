@@ -6,7 +6,7 @@ import { LARGE, REGISTRY_HOST } from './registry.ts'
 
 export interface RealClient {
   readonly client: string
-  /** The program; `{extra}` stands for the folder of clients that are not installed system-wide. */
+  /** The program; `{extra}` is the folder of clients that are not installed system-wide. */
   readonly program: string
   readonly args: readonly string[]
   /** Words with which the program ends well where a library that the row is about is there. */

@@ -104,8 +104,8 @@ describe('real clients', () => {
       const output = await run(row, program)
       expect(output).toMatch(row.expect)
       expect(/\nfailed: /.test(output)).toBe(row.fails ?? false)
-      // A tunnel is told when it closes, which may be after the client has ended. s_client asks for nothing.
-      if (row.client !== 'openssl') await until('the tunnel is told', () => world.events.length > before)
+      // A tunnel is reported when it closes, which may be after the client has ended. s_client asks for nothing.
+      if (row.client !== 'openssl') await until('the tunnel is reported', () => world.events.length > before)
       const seen = world.events.slice(before)
       expect(seen.filter((event) => event.verdict !== 'allow')).toEqual([])
     })

@@ -197,7 +197,7 @@ describe('clients that dawdle', () => {
     expect(await encrypted.receive()).toContain('late')
   })
 
-  it('tells a client that is still sending why it was refused', async () => {
+  it('explains to a client that is still sending why it was refused', async () => {
     world = createWorld()
     const { port } = await world.open({ allowed: hosts(HOST) })
     const size = 8 << 20
@@ -207,7 +207,7 @@ describe('clients that dawdle', () => {
     expect(await client.receive()).toContain('host-unlisted')
   })
 
-  it('holds no more connections than it may', async () => {
+  it('keeps no more connections than it may', async () => {
     world = createWorld()
     const { proxy, port } = await world.open({ allowed: hosts(HOST) }, { limits: { connections: 10 } })
     const clients = await Promise.all(Array.from({ length: 10 }, () => RawClient.connect(port)))
@@ -297,7 +297,7 @@ describe('large bodies', () => {
     for (const event of world.events) expect(event).toMatchObject({ verdict: 'allow', down: size })
   })
 
-  it('end at the length that was told, whatever the host sends after it', async () => {
+  it('end at the announced length, whatever the host sends after it', async () => {
     world = createWorld()
     const server = createHttps(world.authority.issue(HOST))
     server.removeAllListeners('secureConnection')
@@ -375,7 +375,7 @@ describe('a proxy that closes', () => {
     await expect(RawClient.connect(port)).rejects.toThrow(/ECONNREFUSED/)
   })
 
-  it('tells its asker that nobody waits any more', async () => {
+  it('signals that nobody waits any more', async () => {
     world = createWorld()
     const { promise, resolve } = Promise.withResolvers<AbortSignal>()
     const ask = ({ signal }: { signal: AbortSignal }) => {

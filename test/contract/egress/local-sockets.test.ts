@@ -89,7 +89,7 @@ describe('variables that lead to a granted socket', () => {
     ['DOCKER_HOST', (path: string) => `unix://${path}`],
     ['CONTAINER_HOST', (path: string) => `unix://${path}`],
     ['PGHOST', (path: string) => path.replace(/\/[^/]+$/, '')],
-  ])('%s is there, and one that leads elsewhere is not', async (name, value) => {
+  ])('%s is there, and one that points elsewhere is not', async (name, value) => {
     const [path, other] = [await serve('named.sock'), join(folder, 'else', 'other.sock')]
     const look = async (at: string) => {
       const machine = { ...session.machine, env: { ...session.machine.env, [name]: value(at) } }
@@ -167,7 +167,7 @@ E`,
       [`unix:${path}`],
     )
     expect(text).toContain('granted.sock got 5')
-    // No one holds the other end: it was not taken along.
+    // Nobody has the other end: it was not passed on.
     expect(text).toContain("pipe ends b''")
     expect(text).toContain('refused')
     expect(text).not.toContain('abstract got')
@@ -262,10 +262,10 @@ describe('an agent that signs by one key,', () => {
     const shown = execFileSync('gpg', ['-K', '--with-keygrip'], { env, encoding: 'utf8' })
     const [own, other] = [...shown.matchAll(/Keygrip = (\w+)/g)].map((found) => found[1]!) as [string, string]
     const socket = join(home, 'S.gpg-agent')
-    const told = (signs: string | null, lines: string) =>
+    const reported = (signs: string | null, lines: string) =>
       inside(assuan(socket, lines), [signs === null ? `unix:${socket}` : { host: `unix:${socket}`, signs }])
     const hash = `SETHASH 8 ${'A'.repeat(64)}`
-    expect(await told(own, `SIGKEY ${own}\n${hash}\nPKSIGN`)).toContain('sig-val')
+    expect(await reported(own, `SIGKEY ${own}\n${hash}\nPKSIGN`)).toContain('sig-val')
     const attacks = [
       `SIGKEY ${other}\n${hash}\nPKSIGN`,
       `SETKEY ${other}\n${hash}\nPKSIGN`,
@@ -274,11 +274,11 @@ describe('an agent that signs by one key,', () => {
       'KILLAGENT',
     ]
     for (const lines of attacks)
-      expect([lines, await told(own, lines)]).toEqual([lines, expect.stringContaining('ERR 67109115')])
-    expect(await told(own, attacks[0]!)).not.toContain('sig-val')
+      expect([lines, await reported(own, lines)]).toEqual([lines, expect.stringContaining('ERR 67109115')])
+    expect(await reported(own, attacks[0]!)).not.toContain('sig-val')
     // Control.
-    expect(await told(null, attacks[0]!)).toContain('sig-val')
-    expect(await told(null, attacks[1]!)).toContain('sig-val')
+    expect(await reported(null, attacks[0]!)).toContain('sig-val')
+    expect(await reported(null, attacks[1]!)).toContain('sig-val')
   })
 })
 

@@ -49,7 +49,7 @@ const python = (code: string) => `python3 - <<'E'\nimport socket\n${code}\nE`
 const direct = 'curl -sS -m 60 --noproxy "*"'
 
 describe('a program that knows no proxy', () => {
-  it('reaches granted hosts by name, over TLS, HTTP and a port of their own', async () => {
+  it('reaches granted hosts by name, over TLS, HTTP and their own port', async () => {
     const text = await inside(
       `${direct} https://api.example.org/; echo; ${direct} http://api.example.org/; echo; ${python(`s=socket.create_connection(('db.example.org',5432)); s.sendall(b'hello'); print(s.recv(99).decode())`)}`,
       GRANTED,
@@ -96,7 +96,7 @@ describe('attacks', () => {
     ['a port that was not granted', python(`socket.create_connection(('db.example.org',22))`), /refused/i],
     ['the web of a host granted for another port', `${direct} https://db.example.org/`, /curl/],
     [
-      'another name than the address stands for',
+      'a name other than that of the address',
       `${direct} -k --resolve evil.example.com:443:127.64.0.1 https://evil.example.com/`,
       /curl|name-mismatch/,
     ],

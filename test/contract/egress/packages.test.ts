@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clientSettings } from '../../../src/egress/clients/clients.ts'
-import { lookAlike } from '../../../src/egress/packages/look-alike.ts'
-import { isTrustedPlace, type PackageRules } from '../../../src/egress/packages/rules.ts'
+import { isTrustedPlace, lookAlike, type PackageRules } from '../../../src/egress/packages/rules.ts'
 import type { EgressEvent } from '../../../src/egress/route/event.ts'
 import { summarize } from '../../../src/egress/route/event.ts'
 import type { HostQuestion } from '../../../src/egress/route/gate.ts'
@@ -157,7 +156,7 @@ describe('what a registry offers', () => {
     expect([await versionOf({}), await versionOf(null)]).toEqual([gated, bare])
   })
 
-  it('a connection that the registry closed meanwhile is no refusal', async () => {
+  it('a connection that the registry closed meanwhile is not a refusal', async () => {
     const proxy = await open({})
     await get(proxy, at('/steady'))
     closesUsed = true
@@ -261,7 +260,7 @@ it.each(['safer-buffer', '@babel/core', 'enquirer', 'mquery', 'dargs'])('%s is i
 describe('what else a package is asked about', () => {
   const rows: readonly (readonly [note: string, rules: Partial<PackageRules>, name: string, asks: RegExp | null])[] = [
     ['a look-alike', { lookAlikes: 'ask' }, 'lodahs', /lodahs is one edit away from lodash/],
-    ['a look-alike that is locked', { lookAlikes: 'ask' }, 'expres', null],
+    ['a look-alike in the lock file', { lookAlikes: 'ask' }, 'expres', null],
     ['no look-alike', { lookAlikes: 'ask' }, 'steady', null],
     ['a new dependency', { newDependencies: 'ask' }, 'scripted', /scripted 1\.0\.0 is in no committed lock file/],
     ['a dependency that is locked', { newDependencies: 'ask' }, 'steady', null],
@@ -462,7 +461,7 @@ describe('real clients', () => {
     })
 
     if (isNpm)
-      it(`${name} is told of a deprecated package`, async () => {
+      it(`${name} learns of a deprecated package`, async () => {
         expect((await installs({}, 'retired')).fetched).toBe(1)
         expect(summary()).toContain('retired 1.0.0 is deprecated: use steady')
       })

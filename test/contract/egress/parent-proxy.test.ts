@@ -142,7 +142,7 @@ describe('a parent proxy', () => {
     expect(heads).toEqual([])
   })
 
-  it('takes a login of its own in the place of the URL’s', async () => {
+  it('uses its own login instead of the URL’s', async () => {
     const through = upstream({ proxy: `http://${place()}`, credentials: 'ada:p@ss' })
     expect(await get('/', through)).toContain('reached')
   })
@@ -171,7 +171,7 @@ describe('a parent proxy', () => {
     },
   )
 
-  it('is asked for the judged address where no rule lists the host: another answer of its own resolver points nowhere', async () => {
+  it('is asked for the judged address where no rule lists the host: a different answer of the proxy’s resolver has no effect', async () => {
     const rules = { command: 'webfetch', allowed: null, denied: [], allowPrivate: false }
     const { resolver } = world
     const open = await fetchGuarded('https://open.example.com/', { rules, resolver, upstream: upstream() })

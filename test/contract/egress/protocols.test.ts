@@ -187,11 +187,11 @@ describe('raw ports', () => {
     client.close()
   })
 
-  const held: { name: string; bytes: string }[] = [
+  const kept: { name: string; bytes: string }[] = [
     { name: 'a request for another host', bytes: 'GET / HTTP/1.1\r\nHost: evil.com\r\n\r\n' },
     { name: 'a TLS hello', bytes: '\x16\x03\x01\x00\x05hello' },
   ]
-  it.each(held)('does not let $name through that waited for the server', async ({ bytes }) => {
+  it.each(kept)('does not let $name through that waited for the server', async ({ bytes }) => {
     world = createWorld()
     await world.serve(25, greeter())
     const { port } = await world.open(
@@ -206,7 +206,7 @@ describe('raw ports', () => {
     expect(world.events.at(-1)?.code).toBe('not-http')
   })
 
-  it('holds HTTP to its host there too', async () => {
+  it('limits HTTP to its host there too', async () => {
     world = createWorld()
     await world.serve(8080, echo())
     const { port } = await world.open({ allowed: hosts('api.example.org:8080') })
@@ -355,7 +355,7 @@ describe('rules', () => {
     expect(world.events.at(-1)?.code).toBe('ask-refused')
   })
 
-  it('holds methods and paths', async () => {
+  it('enforces methods and paths', async () => {
     world = createWorld()
     await world.serveHttps((_, response) => response.end('reached'))
     const { port } = await world.open({

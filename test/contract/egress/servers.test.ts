@@ -1,4 +1,4 @@
-/** Real servers and their own clients, unmodified, inside a sandbox: PostgreSQL and Redis by the name that was granted, with logins that are made outside. */
+/** Real servers and their own clients, unmodified, inside a sandbox: PostgreSQL and Redis by the granted name, logged in from outside. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const REDIS = '/usr/bin/redis-server'
 const NOBODY = 65534
 const PASSWORD = 'of-ada/and:nobody@else'
 const DATABASE_URL = `postgres://ada:${encodeURIComponent(PASSWORD)}@db.example.org:5433/postgres`
-/** Who logs in how; the first line that fits holds. */
+/** Who logs in how; the first line that fits applies. */
 const LOGINS = `host all ada 127.0.0.1/32 scram-sha-256
 host all bob 127.0.0.1/32 password
 host all eve 127.0.0.1/32 md5
@@ -189,7 +189,7 @@ const rows: readonly Row[] = [
     expect: /^(?:ada|bob|eve)\|xxxx/m,
   })),
   {
-    client: 'psql, a login outside is broken off and the next one is made',
+    client: 'psql, a login outside is broken off and the next one works',
     there: POSTGRES !== null,
     command: `timeout 1 psql -X "$DATABASE_URL" -c 'select pg_sleep(5)'; psql -X -At "$DATABASE_URL" -c 'select 6*7'`,
     expect: /^42$/m,

@@ -51,7 +51,7 @@ it('another name does not pass through it', async () => {
   expect(text).toContain('name-mismatch')
 })
 
-it('a narrowed entry is read all the same: methods cannot be held unread', async () => {
+it('a narrowed entry is read all the same: methods cannot be enforced unread', async () => {
   const text = await inside(issuer, { host: HOST, tls: 'pass', methods: ['GET'] })
   expect(text).not.toContain('Test internet')
 })
@@ -61,6 +61,6 @@ it('authorities of a file are trusted beside the machine’s, and a file without
   writeFileSync(file, internet.authority.pem)
   expect(createUpstream({ roots: '', trust: readAuthorities([file]) }).roots).toContain(internet.authority.pem.trim())
   writeFileSync(file, 'nothing')
-  expect(() => readAuthorities([file])).toThrow(/holds no certificate/)
+  expect(() => readAuthorities([file])).toThrow(/contains no certificate/)
   expect(() => readAuthorities([join(session.base, 'absent')])).toThrow(/cannot be read/)
 })

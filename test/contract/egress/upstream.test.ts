@@ -50,7 +50,7 @@ async function get(client: RawClient, path = '/', host = HOST): Promise<string> 
 }
 
 describe('sessions', () => {
-  it('are resumed for the host they were made with, by every proxy of the session', async () => {
+  it('are resumed for the host they came from, by every proxy of the session', async () => {
     const { resumed, open } = await serveWatched()
     for (let round = 0; round < 3; round++) {
       const { proxy, port } = await world.open({ allowed: hosts(HOST) })

@@ -1,4 +1,4 @@
-/** A small internet on loopback for the tests of the way out: named hosts with certificates, and a proxy in front of them. */
+/** A small internet on loopback for the tests of the proxy: named hosts with certificates, and a proxy in front of them. */
 
 import { createServer as createHttp, type Server as HttpServer, type RequestListener } from 'node:http'
 import { createServer as createHttps } from 'node:https'
@@ -23,12 +23,12 @@ import type { HostRule } from '../../../src/policy/policy.ts'
 import type { Resolver } from '../../../src/system/dns.ts'
 import { mappedResolver } from './mapped-resolver.ts'
 
-/** A public address that stands for every host of the test internet. */
+/** A public address that is every host of the test internet. */
 export const PUBLIC_ADDRESS = '140.82.112.3'
 
 const DAY = 86_400_000
 
-/** An authority of the test internet, which the proxy is told to trust. */
+/** An authority of the test internet, which the proxy trusts. */
 export class TestAuthority {
   readonly #issuer: Issuer = { name: 'Test internet', keys: createKeyPair() }
   readonly #validity = { from: new Date(Date.now() - DAY), until: new Date(Date.now() + DAY) }

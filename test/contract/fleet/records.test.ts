@@ -128,7 +128,7 @@ it('a receiver that is down costs nothing: the cursor stays', async () => {
   log.close()
 })
 
-it('a line that nobody was told about yet stays, and a torn one goes along', () => {
+it('a line not yet announced stays, and a torn one is dropped', () => {
   const log = openLog('s1', { shared: true })
   write(log, 2)
   const cursor = join(world.machine.stateDir, 'cursor.json')
@@ -149,7 +149,7 @@ it('a line that nobody was told about yet stays, and a torn one goes along', () 
 })
 
 describe('what leaves', () => {
-  it('has no secret that is known now, and its chain holds all the same', () => {
+  it('has no secret known by now, and its chain is valid all the same', () => {
     const token = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40)
     const log = openLog('s1')
     log.record({ type: 'warning', message: `a token ${token} that an older Cordon did not know` })

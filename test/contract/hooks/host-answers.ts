@@ -26,7 +26,7 @@ const CLAUDE_FIELDS = new Set([
 
 /** In Claude Code’s form. */
 export function readClaude({ systemMessage, ...answer }: Record<string, unknown>): Effect {
-  // What is dangerous about the set-up is told once a session, beside the answer or alone.
+  // What is dangerous about the set-up is reported once a session, beside the answer or alone.
   if (systemMessage !== undefined) expect(systemMessage).toMatch(/^cordon: \S/)
   if (systemMessage !== undefined && Object.keys(answer).length === 0) return 'pass'
   expect(Object.keys(answer)).toEqual(['hookSpecificOutput'])

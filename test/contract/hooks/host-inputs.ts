@@ -1,4 +1,4 @@
-/** A call of every host's agent in that host's form; `$P` stands for the project. */
+/** A call of every host's agent in that host's form; `$P` is the project. */
 
 export const claude = (tool_name: string, tool_input: unknown, more: object = {}): object => ({
   session_id: 's1',

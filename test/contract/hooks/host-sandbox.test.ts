@@ -64,23 +64,23 @@ describe('Codex', () => {
     expect(/^\S+ [0-9a-f]{12}(\+read)? 'ls'$/.exec(await rewritten(record))?.[1] === '+read').toBe(readOnly)
   })
 
-  it('contains commands itself where it was not told to leave them alone', async () => {
+  it('contains commands itself unless it was configured not to', async () => {
     rmSync(rules())
     expect(await rewritten([turn('t1', 'read-only')])).toMatch(/[0-9a-f]{12} 'ls'$/)
   })
 
   it('cannot be had to write by an agent that wraps the command itself', async () => {
     const free = await rewritten([turn('t1', 'workspace-write')])
-    const held = await rewritten([turn('t1', 'read-only')])
-    expect(await rewritten([turn('t1', 'read-only')], free)).toBe(held)
-    expect(await rewritten([turn('t1', 'read-only')], held)).toBe(held)
+    const kept = await rewritten([turn('t1', 'read-only')])
+    expect(await rewritten([turn('t1', 'read-only')], free)).toBe(kept)
+    expect(await rewritten([turn('t1', 'read-only')], kept)).toBe(kept)
   })
 
   it.each([
-    ['a command', 'touch made.txt', 1],
-    ['a patch', "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch\nEOF", null],
+    ['a command', 'touch new.txt', 1],
+    ['a patch', "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+x\n*** End Patch\nEOF", null],
   ])('%s that may only read writes nothing, and writes otherwise', async (_, command, code) => {
-    const made = join(world.project, 'made.txt')
+    const created = join(world.project, 'new.txt')
     const run = (readOnly: boolean) =>
       runHookCommand({
         machine: world.machine,
@@ -92,16 +92,16 @@ describe('Codex', () => {
         readOnly,
         io: { stdin: 'none', stdout: 'discard', stderr: 'discard' },
       })
-    const held = await run(true)
-    expect('denied' in held ? null : held.exitCode).toBe(code)
-    expect(existsSync(made)).toBe(false)
+    const kept = await run(true)
+    expect('denied' in kept ? null : kept.exitCode).toBe(code)
+    expect(existsSync(created)).toBe(false)
     expect(await run(false)).toMatchObject({ exitCode: 0 })
-    expect(existsSync(made)).toBe(true)
-    rmSync(made)
+    expect(existsSync(created)).toBe(true)
+    rmSync(created)
   })
 })
 
-it('a command stands by itself while Claude Code’s sandbox is on, because that leaves no other alone', async () => {
+it('a command is not combined with others while Claude Code’s sandbox is on, because that leaves no other alone', async () => {
   const settings = join(world.project, '.claude/settings.json')
   const moved = async () => {
     const answer = await world.ask('claude-code', claude('Bash', { command: 'cd src && ls' }))

@@ -85,7 +85,7 @@ describe('the hook inside', () => {
 describe('nothing nests', () => {
   it.each([
     ['cordon run', ['run', '--', 'true']],
-    ['cordon run with a manifest of its own', ['run', '--manifest', 'cordon.toml', '--', 'true']],
+    ['cordon run with its own manifest', ['run', '--manifest', 'cordon.toml', '--', 'true']],
     ['a rewritten command', ['hook', 'run', '--host', 'codex', '--root', 'PROJECT', '--', 'true']],
   ])('%s fails inside', (_, args) => {
     const { status } = inside(args.map((word) => (word === 'PROJECT' ? project : word)))

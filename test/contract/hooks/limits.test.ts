@@ -1,4 +1,4 @@
-/** What holds in hooks as in a session: the rate of a ring's calls (P8), and the discovery brief (F3). */
+/** What applies in hooks as in a session: the rate of a ring's calls (P8), and the discovery brief (F3). */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

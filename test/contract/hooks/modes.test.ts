@@ -1,4 +1,4 @@
-/** Every mode of every host comes to a permission of Cordon's: what may write, whose yes counts, and who is asked. */
+/** Every mode of every host has a permission in Cordon: what may write, whose yes counts, and who is asked. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,7 +14,7 @@ import { effectOf, type HookWorld, openHookWorld } from './world.ts'
 let world: HookWorld
 beforeAll(async () => {
   world = await openHookWorld()
-  // Without them Codex's own sandbox is around the command, and holds it.
+  // Without them Codex's own sandbox is around the command, and confines it.
   put('.codex/rules/cordon.rules', codexRules(programPath(world.machine)))
 })
 afterAll(() => world.close())
@@ -37,7 +37,7 @@ describe.each(hosts.flatMap((host) => CONTRACT[host].modes.map((row) => ({ host,
   }
 
   it(`a command that is allowed ${reads ? 'only reads' : 'may write'}, and the yes is ${yes === 'ours' ? 'ours' : 'left to the host'}`, async () => {
-    const answer = await asked('touch made.txt')
+    const answer = await asked('touch new.txt')
     expect(effectOf(host, answer)).toBe('sandboxed')
     expect(/[0-9a-f]{12}(\+read)?/.exec(answer.stdout)?.[1] === '+read').toBe(reads === true)
     expect(/"permission(?:Decision)?":"allow"/.test(answer.stdout)).toBe(yes === 'ours')
@@ -45,9 +45,9 @@ describe.each(hosts.flatMap((host) => CONTRACT[host].modes.map((row) => ({ host,
 
   it(`one that needs a yes is ${ask === 'person' ? 'put to the person' : 'denied'}`, async () => {
     const first = await asked('cat .env')
-    // Where the agent is told the form to use, what is in it is judged when it uses it.
-    const told = /has to say so itself: (\S+ [0-9a-f]{12} 'cat \.env')/.exec(first.stdout)?.[1]
-    expect(effectOf(host, told ? await asked(told) : first)).toBe(ask === 'person' ? 'ask' : 'deny')
+    // Where the agent learns the form to use, its content is judged when it uses it.
+    const reported = /has to say so itself: (\S+ [0-9a-f]{12} 'cat \.env')/.exec(first.stdout)?.[1]
+    expect(effectOf(host, reported ? await asked(reported) : first)).toBe(ask === 'person' ? 'ask' : 'deny')
   })
 
   it('one that is denied stays so', async () => {
@@ -55,7 +55,7 @@ describe.each(hosts.flatMap((host) => CONTRACT[host].modes.map((row) => ({ host,
   })
 })
 
-it('every mode in which the real programs are driven stands here, and every one here is driven, but for those of tomorrow', () => {
+it('every mode in which the real programs are driven is listed here, and every one here is driven, except those of tomorrow', () => {
   const driven = (host: string): readonly string[] =>
     MODES.filter(({ agents }) => agents.some((name) => name === host)).map(({ name }) => name.replace(/^[^:]*: /, ''))
   for (const host of hosts)

@@ -1,4 +1,4 @@
-/** What is dangerous about a set-up is told to the person by hooks as well, once a session (P5). */
+/** What is dangerous about a set-up is reported to the person by hooks as well, once a session (P5). */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ it('a host that has no word for its person finds them among what hooks complain 
   expect((await world.ask('opencode', input)).stderr).toBe('')
 })
 
-it('they are told again when they change', async () => {
+it('they are repeated when they change', async () => {
   await world.ask('codex', inSession('a').codex!)
   writeFileSync(
     join(world.project, 'cordon.toml'),
@@ -55,7 +55,7 @@ it('they are told again when they change', async () => {
   expect(stdout).toContain('private and internal hosts')
 })
 
-it('root is told so', async () => {
+it('root is reported', async () => {
   const setting = {
     files: machineFiles,
     root: world.project,

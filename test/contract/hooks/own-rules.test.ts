@@ -80,14 +80,14 @@ it('takes rules of the project, of a folder above the call, and of the command l
     expect(await effect(bash('mkdir x'), { commandLine: ['node', 'claude', ...flags, '-p', 'go'] })).toBe('deny')
 })
 
-it('holds rules about files against commands, as Claude Code does, but for those of the installation', async () => {
+it('applies rules about files to commands, as Claude Code does, except those of the installation', async () => {
   put('home/.claude/settings.json', rules({ deny: ['Read(./src/a.ts)', 'Read(**/.env)'] }))
   expect(await effect(bash('cat src/a.ts'))).toBe('deny')
   expect(await effect(bash('cat a.ts', { cwd: '$P/src' }))).toBe('deny')
   expect(await effect(bash('ls src'))).toBe('sandboxed')
   // Of secrets a person can be asked.
   expect(await effect(bash('cat .env'))).toBe('ask')
-  // Its tools come to Claude Code as they are, so it holds that itself.
+  // Its tools reach Claude Code unchanged, so Claude Code enforces that itself.
   expect(await effect(claude('Read', { file_path: '$P/src/a.ts' }))).toBe('pass')
 })
 
@@ -116,16 +116,16 @@ it('does not follow the folder that an agent chooses for its call', async () => 
   expect(effectOf('codex', answer)).toBe('deny')
 })
 
-it('tells its person what applies, and what cannot be understood', async () => {
+it('explains to its person what applies, and what cannot be understood', async () => {
   const { home, env } = world.machine
-  const told = () => ownRulesTold(findHost('claude-code')!.ownRules, { root: world.project, home, env })
-  expect(await told()).toEqual([])
+  const reported = () => ownRulesTold(findHost('claude-code')!.ownRules, { root: world.project, home, env })
+  expect(await reported()).toEqual([])
   const user = put(
     'home/.claude/settings.json',
     rules({ deny: ['Bash(mkdir:*)', 'Read(**/.env)'], allow: ['Bash(ls)'] }),
   )
   const project = put('project/.claude/settings.json', '{')
-  expect(await told()).toEqual([
+  expect(await reported()).toEqual([
     `applies what ${project} denies or asks: it, which cannot be read, so every command asks`,
     `applies what ${user} denies or asks: Bash(mkdir:*)`,
   ])

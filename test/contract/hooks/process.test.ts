@@ -296,7 +296,7 @@ describe('approvals', () => {
     const id = /cordon approvals allow (\w+)/.exec(first)?.[1]
     expect(id).toBeDefined()
     expect(cordon(['approvals']).out).toContain('npm publish')
-    // The id came from the agent: what it stands for is shown, and no one is here to say yes.
+    // The id came from the agent: its subject is shown, and nobody is here to say yes.
     const unseen = cordon(['approvals', 'allow', id!])
     expect([unseen.code, unseen.out]).toEqual([1, expect.stringContaining('npm publish')])
     expect(cordon(['approvals', 'allow', id!, '--yes']).code).toBe(0)
@@ -364,7 +364,7 @@ describe('cordon install', () => {
     expect(readFileSync(`${path}.cordon-backup`, 'utf8')).toBe('{"theme":"dark"}')
   })
 
-  it('takes back the trust that it gave, and leaves the person’s', () => {
+  it('revokes the trust that it gave, and leaves the person’s', () => {
     const folders = join(base, 'home/.gemini/trustedFolders.json')
     rmSync(folders, { force: true })
     cordon(['install', 'gemini', '--uninstall', '--yes', '--project'])

@@ -231,7 +231,7 @@ const rows: readonly Row[] = [
   },
 
   // https://developers.openai.com/codex/hooks
-  { note: 'an agent of its own', host: 'codex', input: codex('spawn_agent', { message: 'x' }), expect: 'pass' },
+  { note: 'its own agent', host: 'codex', input: codex('spawn_agent', { message: 'x' }), expect: 'pass' },
   {
     note: 'an agent that is handed a secret',
     host: 'codex',
@@ -244,7 +244,12 @@ const rows: readonly Row[] = [
     input: codex('send_input', { target: 'x', items: [{ type: 'local_image', path: '/root/x.png' }] }),
     expect: 'deny',
   },
-  { note: 'what is no list', host: 'codex', input: codex('spawn_agent', { items: { path: '/x' } }), expect: 'block' },
+  {
+    note: 'what is not a list',
+    host: 'codex',
+    input: codex('spawn_agent', { items: { path: '/x' } }),
+    expect: 'block',
+  },
   { note: 'typing into a shell', host: 'codex', input: codex('write_stdin', { chars: 'git push\n' }), expect: 'deny' },
   { note: 'an allowed server’s tool', host: 'codex', input: codex('mcp__known__list', {}), expect: 'pass' },
   { note: 'a denied server’s tool', host: 'codex', input: codex('mcp__known__drop', {}), expect: 'deny' },
@@ -370,7 +375,7 @@ const newer: readonly Row[] = [
   { note: 'a read of a secret', host: 'copilot', input: copilot('view', { path: '$P/.env' }), expect: 'deny' },
   { note: 'arguments as a text', host: 'copilot', input: copilot('view', '{"path":"$P/.env"}'), expect: 'deny' },
   {
-    note: 'a file made outside',
+    note: 'a file created outside',
     host: 'copilot',
     input: copilot('create', { path: '/etc/x', file_text: '' }),
     expect: 'deny',
@@ -415,7 +420,7 @@ const newer: readonly Row[] = [
     expect: 'deny',
   },
   {
-    note: 'a file made outside',
+    note: 'a file created outside',
     host: 'cline',
     input: cline('editor', { path: '/etc/x', new_text: '' }),
     expect: 'deny',
@@ -554,7 +559,7 @@ describe('inside cordon run', () => {
     expect(answer.stdout).not.toContain('updatedInput')
   })
 
-  it('Cursor’s older event is not told to wrap the command', async () => {
+  it('Cursor’s older event is not asked to wrap the command', async () => {
     const input = cursor('beforeShellExecution', { command: 'ls', cwd: '$P' })
     expect(await effect('cursor', input, true)).toBe('pass')
   })

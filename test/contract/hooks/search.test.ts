@@ -61,7 +61,7 @@ const ROWS: readonly Row[] = [
   { note: 'outside', host: 'claude-code', input: claude('Grep', { pattern: 'T', path: '/root' }), expect: 'deny' },
   { note: 'all of the project', host: 'gemini', input: gemini('grep_search', { pattern: 'T' }), expect: 'narrowed' },
   {
-    note: 'a filter of its own, which is one glob',
+    note: 'its own filter, which is one glob',
     host: 'gemini',
     input: gemini('grep_search', { pattern: 'T', include_pattern: '.*' }),
     expect: 'deny',
@@ -91,7 +91,7 @@ const ROWS: readonly Row[] = [
     expect: 'narrowed',
   },
   {
-    note: 'a filter of its own, which is one glob',
+    note: 'its own filter, which is one glob',
     host: 'copilot',
     input: copilot('rg', { pattern: 'T', glob: '.*' }),
     expect: 'deny',

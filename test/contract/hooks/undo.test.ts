@@ -43,7 +43,7 @@ function run(undo: boolean, command = COMMAND): Promise<HookRunResult> {
   })
 }
 
-it('says so in the command that it puts in the place of the agent’s, and of nothing else', async () => {
+it('says so in the command that replaces the agent’s, and of nothing else', async () => {
   expect(await rewritten(COMMAND)).toContain(`+undo '${COMMAND}'`)
   expect(await rewritten('ls')).not.toContain('+undo')
 })
@@ -108,13 +108,13 @@ const done = (name: string) =>
   world.ask('claude-code', { ...claude(name, {}), hook_event_name: 'PostToolUse', tool_response: {} })
 
 it('keeps what the host’s own Write and Edit change, several at once, and undoes them one after the other', async () => {
-  const [old, made] = [join(world.project, 'lost/a.txt'), join(world.project, 'lost/deep/new.txt')]
+  const [old, created] = [join(world.project, 'lost/a.txt'), join(world.project, 'lost/deep/new.txt')]
   await edit('Edit', old)
-  await edit('Write', made)
+  await edit('Write', created)
   writeFileSync(old, 'by the host\n')
   await done('Edit')
   mkdirSync(join(world.project, 'lost/deep'))
-  writeFileSync(made, 'new')
+  writeFileSync(created, 'new')
   await done('Write')
   await edit('Edit', old)
   writeFileSync(old, 'by the host again\n')
@@ -130,7 +130,7 @@ it('keeps what the host’s own Write and Edit change, several at once, and undo
   expect(readFileSync(old, 'utf8')).toBe('precious\n')
 })
 
-it('keeps nothing of a write that was not made, and does not take what the person wrote after it', async () => {
+it('keeps nothing of a write that did not happen, and does not take what the person wrote after it', async () => {
   const old = join(world.project, 'lost/a.txt')
   const before = new ProjectUndo({ ...world.machine, cwd: world.project }).calls().length
   await edit('Edit', old)

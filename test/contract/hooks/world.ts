@@ -44,7 +44,7 @@ export interface HookWorld {
   readonly base: string
   readonly project: string
   readonly machine: Machine
-  /** Asks the hook; `$P` stands for the project, `$R` for the program that runs a command in the sandbox. */
+  /** Asks the hook; `$P` is the project, `$R` the program that runs a command in the sandbox. */
   ask(host: HostName, input: unknown, options?: AskOptions): Promise<HookAnswer>
   /** Signs the manifest as it is now. */
   sign(): Promise<void>

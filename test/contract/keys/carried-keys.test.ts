@@ -1,4 +1,4 @@
-/** Keys of what has tests of its own elsewhere: what the manifest says really gets there, and changes what happens. */
+/** Keys whose subject has its own tests elsewhere: the value really arrives, and changes what happens. */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -56,7 +56,7 @@ async function bash(command: string, object: object, more: object = {}): Promise
   return resultText(await cordon.openSession().call('bash', { command }))
 }
 
-/** Writes the person's own file, the only one that says how this machine reaches the network and where questions are told. */
+/** Writes the person's own file, the only one that says how this machine reaches the network and where questions are sent. */
 function own(toml: string): void {
   mkdirSync(world.machine.configDir, { recursive: true })
   writeFileSync(join(world.machine.configDir, 'cordon.toml'), `schema_version = 1\n${toml}\n`)
@@ -248,7 +248,7 @@ it('rings.3.seconds and rings.breaker: how long a call may take, how many may fa
 })
 
 it.each(['session', 'mcp', 'hook', 'run'] as const)(
-  'audit.arguments on the surface %s: without it no line holds the text of a command, run, stopped or denied',
+  'audit.arguments on the surface %s: without it no line contains the text of a command, run, stopped or denied',
   async (surface) => {
     const keys = new KeyWorld({ 'peek.sh': '#!/bin/sh\ncat .env\n', '.env': 'A=1\n' }, {})
     try {
@@ -299,7 +299,7 @@ it.each(['session', 'mcp', 'hook', 'run'] as const)(
   },
 )
 
-it('approvals.webhook, format, answer_url and desktop: where a question is told', async () => {
+it('approvals.webhook, format, answer_url and desktop: where a question is sent', async () => {
   const bodies: string[] = []
   const hook: Server = createServer((incoming, response) => {
     let body = ''
@@ -320,7 +320,7 @@ it('approvals.webhook, format, answer_url and desktop: where a question is told'
   try {
     process.env.PATH = `${world.base}:${before}`
     const machine = { ...world.machine, env: { ...world.machine.env, DISPLAY: ':0' } }
-    const told = async (lines: string): Promise<string> => {
+    const reported = async (lines: string): Promise<string> => {
       const webhook = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/topic`
       own(`[approvals]\nwebhook = "${webhook}"\n${lines}`)
       const notices = await noticeSettings(machine, world.root, () => {})
@@ -355,11 +355,11 @@ it('approvals.webhook, format, answer_url and desktop: where a question is told'
         await page.close()
       }
     }
-    const plain = JSON.parse(await told('desktop = false')) as { subject: string; answers: { deny: string } }
+    const plain = JSON.parse(await reported('desktop = false')) as { subject: string; answers: { deny: string } }
     expect(plain.subject).toBe('git push')
     expect(plain.answers.deny).toMatch(/^http:\/\/127\.0\.0\.1:/)
     expect(existsSync(shown)).toBe(false)
-    const ntfy = await told('format = "ntfy"\nanswer_url = "https://phone.example"')
+    const ntfy = await reported('format = "ntfy"\nanswer_url = "https://phone.example"')
     expect(JSON.parse(ntfy)).toMatchObject({ topic: 'topic' })
     expect(ntfy).toContain('"https://phone.example/answer/')
     await expect.poll(() => existsSync(shown)).toBe(true)

@@ -65,7 +65,7 @@ export const DECISION_ROWS: readonly KeyRow[] = [
   },
   {
     key: 'permission.tools.*',
-    note: 'a level holds',
+    note: 'a level applies',
     set: { permission: { tools: { read: 'deny' } } },
     call: read('a.txt'),
     gives: ['allow', 'deny'],

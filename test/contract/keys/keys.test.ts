@@ -64,7 +64,7 @@ async function observe(row: KeyRow, surface: Surface, manifest: ManifestObject):
     const text = await world.seen(surface, manifest, ['./probe.sh'])
     return new RegExp(`^${row.sees}=(.*)$`, 'm').exec(text)?.[1] ?? text
   }
-  throw new Error('a test of its own shows it')
+  throw new Error('its own test shows it')
 }
 
 describe.each(SURFACES)('on the surface %s', (surface) => {

@@ -113,7 +113,7 @@ it('tools.NAME.domains: of declared hosts only these, and no other', async () =>
   expect(await reaches(['other.example.org'])).toBe(false)
 })
 
-it('security.hide_model and debug.dump_provider_payloads: what the model is told, and what is kept of it', async () => {
+it('security.hide_model and debug.dump_provider_payloads: what the model receives, and what is kept of it', async () => {
   const model = await startScriptedModel(() => ({ text: 'hello' }))
   try {
     mkdirSync(world.machine.configDir, { recursive: true, mode: 0o700 })

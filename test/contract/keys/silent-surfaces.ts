@@ -27,12 +27,12 @@ export const SILENT: readonly Silence[] = [
   {
     keys: /^approvals\./,
     surfaces: ['check', 'hook', 'run'],
-    why: 'a question is sent from a page that is open; check, run and hooks have none of their own',
+    why: 'a question is sent from a page that is open; check, run and hooks have no page',
   },
   {
     keys: /^(permission|agents|rings)\./,
     surfaces: ['run'],
-    why: 'what is typed is no agent’s call: no level, mode, ring or question is about it',
+    why: 'typed commands are not an agent’s calls: no level, mode, ring or question is about them',
   },
   {
     keys: /^security\.(?!deny_domains)/,
@@ -62,7 +62,7 @@ export const SILENT: readonly Silence[] = [
   {
     keys: /^(files\.(read_size_limit|session_directory)|capabilities\.python\.|sandbox\.run\.|tools\.)/,
     surfaces: ['check', 'hook', 'run'],
-    why: 'it is about what Cordon’s own tools give back; a host has tools of its own',
+    why: 'it is about what Cordon’s own tools give back; a host has its own tools',
   },
   { keys: /^rings\./, surfaces: ['check'], why: 'one call has no history, and check runs nothing' },
   { keys: /^rings\.3\.seconds$/, surfaces: ['hook'], why: 'a host’s own tools take the time that they take' },
@@ -90,7 +90,7 @@ export const SILENT: readonly Silence[] = [
     why: 'nobody is asked about what is typed, and a sandbox shows places and not names in them',
   },
   { keys: /^files\.discovery_brief$/, surfaces: ['check'], why: 'a brief is read when a session begins' },
-  { keys: /^http\./, surfaces: ['run'], why: 'it is about the web tools; commands have domains of their own' },
+  { keys: /^http\./, surfaces: ['run'], why: 'it is about the web tools; commands have their own domains' },
   {
     keys: /^http\.allowed_hosts\[\]\.(tls|ssh|signs)$/,
     surfaces: ['check', 'hook'],

@@ -9,7 +9,7 @@ const COMMANDS: readonly Surface[] = ['session', 'mcp', 'hook', 'run']
 const TALK: readonly Surface[] = ['session', 'mcp']
 
 function tested(key: string, test: string, on: readonly Surface[]): TestedRow {
-  return { key, note: 'a test of its own', test, on }
+  return { key, note: 'its own test', test, on }
 }
 
 const SECRETS = 'test/e2e/secrets.test.ts'

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Json, RpcError, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'
+import { type Json, RpcError, RpcPeer } from '../../../src/system/json-rpc.ts'
 import { openWorld, PlayedServer } from './gateway-world.ts'
 
 const TOKEN = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'

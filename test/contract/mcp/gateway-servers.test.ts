@@ -116,7 +116,7 @@ describe('what a server asks', () => {
     requestedSchema: { type: 'object', properties: { answer: { type: 'string' } } },
   }
 
-  it('a form says who asks, and is written down', async () => {
+  it('a form names its asker, and is recorded', async () => {
     const at = await openWorld({ elicits: true, answer: 'Ada' })
     await at.list()
     const answer = await at.server.peer.request('elicitation/create', form, signal)
@@ -194,7 +194,7 @@ describe('what a server asks', () => {
     expect(no.sampled).toEqual([])
   })
 
-  it('the place of the project is told where it is granted', async () => {
+  it('the project’s path is shared if that is granted', async () => {
     const at = await openWorld({ requests: ['roots'] })
     await at.list()
     expect(await at.server.peer.request('roots/list', {}, signal)).toEqual({

@@ -16,8 +16,8 @@ import {
 } from '../../../src/policy/mcp-rules.ts'
 import type { Elsewhere } from '../../../src/surfaces/mcp/gateway/gate.ts'
 import { GatewaySession } from '../../../src/surfaces/mcp/gateway/session.ts'
-import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'
 import { META, STATELESS_REVISION } from '../../../src/surfaces/mcp/revision.ts'
+import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/system/json-rpc.ts'
 
 export type Era = 'handshake' | 'stateless'
 export const signal: AbortSignal = new AbortController().signal
@@ -29,7 +29,7 @@ export const echo: Json = {
   inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
 }
 
-/** Stands for JSON that is nested deeper than anything can be that goes through JSON.stringify. */
+/** A marker for JSON nested deeper than JSON.stringify can write. */
 export const BOTTOMLESS = '@bottomless@'
 const NESTED = `${'{"properties":'.repeat(100_000)}{}${'}'.repeat(100_000)}`
 

@@ -3,8 +3,8 @@
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpServer, serveHttp } from '../../../src/surfaces/mcp/http.ts'
-import type { Json } from '../../../src/surfaces/mcp/json-rpc.ts'
 import { META } from '../../../src/surfaces/mcp/revision.ts'
+import type { Json } from '../../../src/system/json-rpc.ts'
 import { until } from '../../until.ts'
 import { envelope, type McpWorld, openMcpWorld, runs } from './mcp-world.ts'
 

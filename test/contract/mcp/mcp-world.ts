@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCordon } from '../../../src/session/cordon.ts'
-import { type Json, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'
 import { META, STATELESS_REVISION } from '../../../src/surfaces/mcp/revision.ts'
 import type { ServerOptions } from '../../../src/surfaces/mcp/served-project.ts'
 import { McpServer } from '../../../src/surfaces/mcp/server.ts'
+import { type Json, RpcPeer } from '../../../src/system/json-rpc.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 
 /** Whether a `sleep` of so many seconds runs on this machine. */

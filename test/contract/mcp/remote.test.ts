@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectRemote, foreignLogin, type RemoteParts, remoteFetch } from '../../../src/agents/mcp/remote.ts'
 import { RemoteLogin } from '../../../src/agents/mcp/remote-login.ts'
 import { createUpstream } from '../../../src/egress/route/upstream.ts'
-import type { Json } from '../../../src/surfaces/mcp/json-rpc.ts'
+import type { Json } from '../../../src/system/json-rpc.ts'
 import { notesServer } from '../../agents/remote-notes.ts'
 import { until } from '../../until.ts'
 import { hosts } from '../egress/world.ts'
@@ -274,7 +274,7 @@ describe('transports', () => {
     expect(ids).toEqual(['1'])
   })
 
-  it('sends the id of its own session with each request, and begins anew when the server forgot it', async () => {
+  it('sends its session id with each request, and starts again when the server forgot it', async () => {
     const sessions: unknown[] = []
     const url = `${await serve(() => {
       const answer = scripted(({ method }, response) => {
@@ -349,7 +349,7 @@ describe('transports', () => {
     })
   })
 
-  it('attack: a stream that never ends holds up no other request, and a cancelled one is let go', async () => {
+  it('attack: a stream that never ends delays no other request, and a cancelled one is dropped', async () => {
     const url = `${await serve(() =>
       scripted(({ method }, response) => {
         if (method !== 'tools/call') return method === 'initialize' ? INITIALIZED : { tools: [] }

@@ -86,7 +86,7 @@ describe('a client', () => {
     await close()
   })
 
-  it('is told how to get an approval where it cannot be asked', async () => {
+  it('explains how to get an approval if it cannot ask', async () => {
     const { client, close } = await connect()
     const result = await call(client, 'bash', { command: 'uname -s' })
     expect(result).toMatchObject({ isError: true, structuredContent: { status: 'refused' } })

@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { IncomingRequest, Json } from '../../../src/surfaces/mcp/json-rpc.ts'
 import { META } from '../../../src/surfaces/mcp/revision.ts'
 import { Rounds } from '../../../src/surfaces/mcp/rounds.ts'
+import type { IncomingRequest, Json } from '../../../src/system/json-rpc.ts'
 import { envelope, type McpWorld, openMcpWorld, type RawClient, rawClient } from './mcp-world.ts'
 
 let world: McpWorld
@@ -29,7 +29,7 @@ const command = (text: string): Json => ({ name: 'bash', arguments: { command: t
 const state = (result: Json): string => String(result.requestState)
 const yes = (answer: string): Json => ({ answer: { action: 'accept', content: { answer } } })
 
-it('tells what it can do without a handshake', async () => {
+it('lists what it can do without a handshake', async () => {
   expect(await ask('server/discover')).toMatchObject({
     resultType: 'complete',
     supportedVersions: expect.arrayContaining(['2026-07-28']),

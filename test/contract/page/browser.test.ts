@@ -6,10 +6,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { codeProof, parseCode } from '../../../src/fleet/identity.ts'
-import { foundFleet, joinText } from '../../../src/organisation/team.ts'
+import { countAnswer } from '../../../src/project/answer-counts.ts'
 import type { Cordon } from '../../../src/session/cordon.ts'
-import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
 import {
   ASKING,
   openBrowser,
@@ -17,6 +15,7 @@ import {
   openTab,
   type PageWorld,
   writeDays,
+  writeFleet,
   writeLines,
   writeRecord,
 } from './page-world.ts'
@@ -45,7 +44,7 @@ const show = (page: Page, view: string) => page.click(`nav a[href="#/${view}"]`)
 
 /** What axe finds wrong with the page as it is. */
 async function violations(page: Page): Promise<string[]> {
-  // Trusted Types allow no script made from text; the debugger is not held to that.
+  // Trusted Types allow no script built from text; the debugger is exempt.
   const client = await page.context().newCDPSession(page)
   await client.send('Runtime.evaluate', { expression: AXE })
   const { result } = await client.send('Runtime.evaluate', {
@@ -60,23 +59,23 @@ it('answers an ask, shows what came of it live, opens it with its diff, and puts
   const { page, errors } = await openTab(browser, world.server.link)
   expect(page.url()).toBe(`${world.origin}/#/now`)
   await page.getByText('No questions are waiting.').waitFor()
-  const ran = cordon.openSession().call('write', { path: 'made.txt', content: 'hello\n' })
+  const ran = cordon.openSession().call('write', { path: 'new.txt', content: 'hello\n' })
   const ask = page.locator('article.ask')
   await ask.waitFor()
-  expect(await ask.locator('pre').allTextContents()).toEqual(['made.txt', 'hello\n'])
+  expect(await ask.locator('pre').allTextContents()).toEqual(['new.txt', 'hello\n'])
   expect(await page.title()).toBe('(1) Cordon asks')
   await page.getByText('No session runs.').waitFor({ state: 'hidden' })
   await ask.getByRole('button', { name: 'Yes, once' }).click()
   expect((await ran).status).toBe('done')
   await ask.waitFor({ state: 'hidden' })
-  expect(world.sessions.text('made.txt')).toBe('hello\n')
+  expect(world.sessions.text('new.txt')).toBe('hello\n')
   await show(page, 'record')
-  await page.locator('.row', { hasText: 'made.txt' }).filter({ hasText: '1 changed' }).click()
+  await page.locator('.row', { hasText: 'new.txt' }).filter({ hasText: '1 changed' }).click()
   await page.getByRole('dialog').locator('.plus', { hasText: 'hello' }).waitFor()
   await page.getByRole('button', { name: 'Undo this call' }).click()
   await page.getByRole('button', { name: 'Yes, undo' }).click()
   await page.getByText('Undone: 1 call.').waitFor()
-  expect(Object.keys(world.sessions.snapshot())).not.toContain('made.txt')
+  expect(Object.keys(world.sessions.snapshot())).not.toContain('new.txt')
   await page.keyboard.press('Escape')
   await show(page, 'timeline')
   await page.locator('.timeline li', { hasText: 'undone' }).first().waitFor()
@@ -109,7 +108,7 @@ it('undoes to a point, and says first what is not as it was left', async () => {
   await step(0).getByRole('button', { name: 'Restore the rest anyway' }).click()
   await page.getByText('Undone: 1 call.').waitFor()
   expect(steps()).toEqual([])
-  // The browser tells of every answer that is an error.
+  // The browser logs every answer that is an error.
   expect(errors.filter((error) => !error.includes('409'))).toEqual([])
   await page.context().close()
 })
@@ -187,18 +186,18 @@ it('opens a call: what it was, what it started, reached and changed, and what to
   const programs = [{ name: 'npm ci' }, { name: 'node', by: 0 }, { name: 'sh', by: 1 }, { name: 'sh', by: 1 }]
   const hosts = { hosts: ['r.example'], host_bytes: { 'r.example': { up: 512, down: 2048 } } }
   const end = { type: 'end', call: 'k', outcome: 'ok', duration_ms: 1500, exit_code: 0 }
-  writeLines(world, 'made-up', [
+  writeLines(world, 'invented', [
     { ...call, time, type: 'begin', args: { command: 'npm ci' }, decision: { verdict: 'ask', reason: 'x', rules } },
     { time, type: 'approval', call: 'k', approver: 'terminal', approved: true },
     { ...end, time, programs, programs_left_out: 2, ...hosts, host_programs: { 'r.example': ['npm ci'] } },
   ])
-  // What `cordon doctor` tries on every hook is nobody's call.
+  // What `cordon doctor` tries on every hook is not a call of an agent.
   const { SELF_TEST_COMMAND } = await import('../../../src/agents/hook/self-test.ts')
   const tried = createHash('sha256')
     .update(JSON.stringify({ command: SELF_TEST_COMMAND }))
     .digest('hex')
   writeLines(world, 'tried', [{ ...call, time, type: 'denied', subject: 'self-test', args_hash: tried }])
-  await page.goto(`${world.origin}/#/record?session=made-up`)
+  await page.goto(`${world.origin}/#/record?session=invented`)
   await page.locator('.row', { hasText: 'codex in project' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('Answered: yes, once, by terminal').waitFor()
@@ -239,6 +238,39 @@ it('maps the policy with its use, and offers what was never used as a diff that 
   expect(await page.locator('.plus').allTextContents()).toEqual(['+ patterns = ["npm ci"]\n'])
   expect(world.sessions.text('cordon.toml')).toContain('never run')
   await world.sessions.sign(ASKING)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
+it('offers what was always answered with yes, while nothing waits', async () => {
+  const { machine, root } = world.sessions
+  for (let at = 0; at < 5; at++)
+    for (const value of ['git push origin:kind', 'npm run x\u202e'])
+      countAnswer(machine, root, { kind: 'command', value, admits: '' }, true, Date.now())
+  const { page, errors } = await openTab(browser, world.server.link)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByText('5 times yes, never no: command git push origin:kind').waitFor()
+  // What would act on a terminal is not offered for one.
+  expect(await page.getByText('5 times yes').count()).toBe(1)
+  await page.getByRole('button', { name: 'Copy the command' }).click()
+  await page.getByText('Copied.').waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+    `cordon add command 'git push origin:kind' --root ${root}`,
+  )
+  expect(await violations(page)).toEqual([])
+  // Never in the middle of a question, which the record calls open until it is answered.
+  const ran = bash('ls -la')
+  await page.locator('article.ask').waitFor()
+  await page.getByText('5 times yes').waitFor({ state: 'detached' })
+  await show(page, 'record')
+  await page.locator('.row', { hasText: 'not answered yet' }).waitFor()
+  await show(page, 'now')
+  await page.locator('article.ask button:enabled', { hasText: /^No$/ }).click()
+  expect(await ran).toMatchObject({ status: 'refused' })
+  await page.getByText('5 times yes').waitFor()
+  await show(page, 'record')
+  await page.locator('.row', { hasText: 'no, by' }).first().waitFor()
+  expect(await page.locator('.row', { hasText: 'not answered yet' }).count()).toBe(0)
   expect(errors).toEqual([])
   await page.context().close()
 })
@@ -329,16 +361,31 @@ it('shows the operator of a fleet its machines, and nobody else a view of one', 
   const alone = await openTab(browser, world.server.link)
   expect(await alone.page.locator('nav a').allTextContents()).not.toContain('Fleet')
   const { machine } = world.sessions
-  const policy = `${world.sessions.root}.bundle`
-  const team = foundFleet(machine, { fleet: 'acme', policy }, Date.now())
-  const code = parseCode(team.invite({ role: 'machine', groups: ['ci'], expires: Date.now() + 60_000 }))!
-  const joining = { key: makeSigningKey().key.publicKey, name: '<b>build</b>'.replaceAll(/[<>/]/g, ' ') }
-  const proof = codeProof(code.secret, 'join', joinText(joining))
-  expect(team.enrol({ ...joining, id: code.id, proof }, Date.now())).not.toBe(null)
+  await writeFleet(world, 210)
   const { page, errors } = await openTab(browser, world.server.link)
-  await show(page, 'fleet')
-  await page.getByRole('heading', { name: '1 machines, 1 drifting' }).waitFor()
-  await page.locator('li', { hasText: 'it has never reported' }).waitFor()
+  await page.locator('nav a', { hasText: 'Fleet' }).waitFor()
+  await page.keyboard.press('7')
+  await page.getByRole('heading', { name: 'Machines' }).waitFor()
+  // 19 machines have never reported, and 28 of the others have the policy before this one.
+  expect(await page.locator('.tile').allTextContents()).toEqual([
+    '210 machines',
+    '47 drifting',
+    '360,778 calls',
+    '384 refused',
+    '– open questions need NATS',
+  ])
+  expect(await page.locator('.bars', { hasText: 'Cordon' }).locator('li').allTextContents()).toEqual([
+    '0.1.0143',
+    '0.0.948',
+    'unknown19',
+  ])
+  await page.getByText('210 of 210, the first 200 are shown').waitFor()
+  expect(await page.locator('tbody tr').count()).toBe(200)
+  // What drifts comes first.
+  await page.locator('tbody tr').first().getByText('it has ').waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('k8s-11')
+  await page.getByText('5 of 210').waitFor()
   expect(await violations(page)).toEqual([])
   expect(errors).toEqual([])
   rmSync(join(machine.configDir, 'fleet.json'))

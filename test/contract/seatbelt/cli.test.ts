@@ -1,4 +1,4 @@
-/** The whole CLI with macOS as its platform and a sandbox-exec that stands in for the real one: it works, or nothing runs. */
+/** The whole CLI with macOS as its platform and a substitute for sandbox-exec: it works, or nothing runs. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -52,7 +52,7 @@ function standIn(mode: string): void {
   for (const name of ['sandbox-exec', 'script']) chmodSync(join(base, 'bin', name), 0o755)
 }
 
-/** In the place of the unified log: one refusal of whatever command it is asked about, and one that another program forged. */
+/** Instead of the unified log: one refusal of the command in question, and one that another program forged. */
 function logProgram(mode: string): void {
   const program = join(base, 'bin/log')
   const entry = (processID: number, path: string) =>
@@ -116,9 +116,9 @@ describe('cordon run', () => {
       '--',
       'sh',
       '-c',
-      'echo made > made; cat .env ../outside; touch ../new; echo "$TMPDIR"; echo t > "$TMPDIR/t" && echo scratch',
+      'echo new > out; cat .env ../outside; touch ../new; echo "$TMPDIR"; echo t > "$TMPDIR/t" && echo scratch',
     )
-    expect(readFileSync(join(project, 'made'), 'utf8')).toBe('made\n')
+    expect(readFileSync(join(project, 'out'), 'utf8')).toBe('new\n')
     expect(`${ran.out}${ran.err}`).not.toContain('4711')
     expect(existsSync(join(base, 'home/new'))).toBe(false)
     const [temporary, scratch] = ran.out.trim().split('\n')
@@ -136,7 +136,7 @@ describe('cordon run', () => {
   describe('what the kernel logged', () => {
     const refused = () => cordon('run', '--', 'sh', '-c', 'echo failed >&2; exit 1')
 
-    it('of a command that failed is told as observed, and of no other', () => {
+    it('of a command that failed is reported as observed, and of no other', () => {
       logProgram('good')
       expect(refused().err).toContain(`observed: ${project}/.env was not read: the sandbox refused it`)
       expect(refused().err).not.toContain('forged')
@@ -148,7 +148,7 @@ describe('cordon run', () => {
     })
 
     it.each(['fail', 'odd', 'hang', 'missing'])(
-      'is not told where the log does %s, and nothing else changes',
+      'is not reported where the log does %s, and nothing else changes',
       (mode) => {
         if (mode !== 'missing') logProgram(mode)
         hurried = mode === 'hang' ? '2000' : null
@@ -169,7 +169,7 @@ describe('cordon run', () => {
     expect(ran.stderr).toContain('e\n')
   })
 
-  it('has a terminal that was made outside, and no other', () => {
+  it('has a terminal that was opened outside, and no other', () => {
     const inner = 'test -t 0 && test -t 1 && echo at-a-terminal; cat .env; exit 5'
     const words = ['-c', PTY, process.execPath, ...WORDS, 'run', '--', 'sh', '-c', inner]
     const ran = spawnSync('python3', words, { cwd: project, env: environment(), encoding: 'utf8' })
@@ -184,7 +184,7 @@ describe('cordon run', () => {
     expect(ran.err).toMatch(/1 second|time limit|timed out/)
   })
 
-  it('reaches a granted host by the one port, with a token of its own', async () => {
+  it('reaches a granted host by the one port, with its own token', async () => {
     const server = createServer((_, response) => response.end('reached'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
@@ -216,21 +216,21 @@ function aside(...args: string[]): Promise<{ code: number | null; out: string; e
 describe('what does not hold closes', () => {
   it.each([
     { mode: 'fail', note: 'a profile that is not taken', says: /did not take the profile/ },
-    { mode: 'open', note: 'a sandbox that holds nothing', says: /an attack from inside succeeded/ },
+    { mode: 'open', note: 'a sandbox that stops nothing', says: /an attack from inside succeeded/ },
     { mode: 'hang', note: 'one that never starts', says: /the probe ended/ },
     { mode: 'quiet', note: 'one that ends at once, and says nothing', says: /did not take the profile \(exit 0\)/ },
   ])('$note', ({ mode, says }) => {
     standIn(mode)
     hurried = mode === 'hang' ? '10000' : null
-    const ran = cordon('run', '--', 'sh', '-c', 'echo made > made')
-    expect([ran.code, ran.out, existsSync(join(project, 'made'))]).toEqual([125, '', false])
+    const ran = cordon('run', '--', 'sh', '-c', 'echo new > out')
+    expect([ran.code, ran.out, existsSync(join(project, 'out'))]).toEqual([125, '', false])
     expect(ran.err).toMatch(says)
   })
 
   it('one that is missing', () => {
     rmSync(join(base, 'bin/sandbox-exec'))
-    const ran = cordon('run', '--', 'sh', '-c', 'echo made > made')
-    expect([ran.code, existsSync(join(project, 'made'))]).toEqual([125, false])
+    const ran = cordon('run', '--', 'sh', '-c', 'echo new > out')
+    expect([ran.code, existsSync(join(project, 'out'))]).toEqual([125, false])
   })
 })
 
@@ -268,11 +268,11 @@ it('a hook decides and wraps as on Linux', () => {
   writeFileSync(join(base, 't'), '{}\n')
   expect(ask('cat .env')).toMatchObject({ out: expect.stringMatching(/deny|ask/) })
   // What it puts instead of the command runs there as well, and nothing of it outside.
-  const { hookSpecificOutput } = JSON.parse(ask('cp a.txt made && cat made').out)
+  const { hookSpecificOutput } = JSON.parse(ask('cp a.txt out && cat out').out)
   const { command } = hookSpecificOutput.updatedInput
   const ran = spawnSync('sh', ['-c', command], { cwd: project, env: environment(), encoding: 'utf8' })
   expect(ran.stdout, ran.stderr).toBe('text of a')
-  expect(readFileSync(join(project, 'made'), 'utf8')).toBe('text of a')
+  expect(readFileSync(join(project, 'out'), 'utf8')).toBe('text of a')
   expect(launched().length).toBe(2)
 })
 

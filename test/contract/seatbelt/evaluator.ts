@@ -21,7 +21,7 @@ export interface Question {
 }
 
 /**
- * `last`: the last rule that matches wins. `specific`: a denial with a filter stands against every allow; else the last
+ * `last`: the last rule that matches wins. `specific`: a denial with a filter beats every allow; else the last
  * one that matches. The platform was seen to do either, so a profile is good only if both agree.
  */
 export type Reading = 'last' | 'specific'

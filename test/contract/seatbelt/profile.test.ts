@@ -42,7 +42,7 @@ describe(`${POLICIES * QUESTIONS} questions about ${POLICIES} policies`, () => {
     expect(allowed).toBeGreaterThan((POLICIES * QUESTIONS) / 20)
   })
 
-  it('leave ordinary work possible: what the plan shows and nothing holds is allowed', () => {
+  it('leave ordinary work possible: what the plan shows and nothing denies is allowed', () => {
     const refused: string[] = []
     for (const { plan, profile } of worlds(2)) {
       for (const { path, mode } of plan.binds) {
@@ -102,8 +102,8 @@ describe('whatever the policy', () => {
     for (const { plan, profile } of worlds(4)) {
       const writable = (path: string) =>
         plan.binds.some((bind) => bind.mode === 'read-write' && isInside(path, bind.path))
-      for (const held of [...plan.masks, ...plan.pins.filter((pin) => pin.mode === 'read-only').map((pin) => pin.path)])
-        for (let path = held; path !== '/' && writable(path); path = posix.dirname(path))
+      for (const kept of [...plan.masks, ...plan.pins.filter((pin) => pin.mode === 'read-only').map((pin) => pin.path)])
+        for (let path = kept; path !== '/' && writable(path); path = posix.dirname(path))
           expect(both(profile, { operation: 'file-write-unlink', path })).toEqual(['deny', 'deny'])
     }
   })

@@ -34,7 +34,7 @@ const FOLDERS: readonly string[] = [
   '/Users/ada',
 ]
 
-/** What hides in them, and what is held. */
+/** What is hidden in them, and what is protected. */
 const LEAVES: readonly string[] = [
   '.env',
   'id_rsa',
@@ -100,7 +100,7 @@ export function randomRequest(chance: Chance): SandboxRequest {
     reads,
     writes,
     masks: [...ALWAYS_MASKED, ...some(chance, leaves, 3)],
-    held: chance(2) === 0 ? [] : some(chance, leaves, 3),
+    pinned: chance(2) === 0 ? [] : some(chance, leaves, 3),
     pins: some(chance, leaves, 4).map((path) => ({ path, mode: chance(3) === 0 ? 'in-place' : 'read-only' })),
     network: pick(chance, ['none', 'listener'] as const),
     port: 40000 + chance(1000),

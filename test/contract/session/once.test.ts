@@ -88,8 +88,8 @@ describe('nothing else is opened', () => {
     { code: 'cat oth/deep/d', note: 'nor what lies below' },
     { code: 'cat top', note: 'nor what lies above' },
     { code: 'echo evil > oth/c', note: 'nor written' },
-    { code: 'echo evil > oth/m', note: 'nor made' },
-    { code: 'mkdir oth/m', note: 'nor made as a folder' },
+    { code: 'echo evil > oth/m', note: 'nor created' },
+    { code: 'mkdir oth/m', note: 'nor created as a folder' },
     { code: 'rm -f oth/c', note: 'nor removed' },
     { code: 'mv oth/c oth/m', note: 'nor moved' },
     { code: 'chmod 777 oth/c', note: 'nor given other rights' },
@@ -99,8 +99,8 @@ describe('nothing else is opened', () => {
     world.file('src/x.sh', `${code} 2>/dev/null\n`)
     const before = world.snapshot()
     const text = await run(beside(code), ONCE)
-    const { 'oth/n': made, ...after } = world.snapshot()
-    expect(made).toBeDefined()
+    const { 'oth/n': created, ...after } = world.snapshot()
+    expect(created).toBeDefined()
     expect(after).toEqual(before)
     expect(text).not.toMatch(/oth\/(?:c|deep\/d)\n|top\n/)
   })

@@ -58,7 +58,7 @@ it.each([
   ['what is denied', { path: 'shut/a' }, 'denied'],
   ['a path outside', { path: '/etc/hostname' }, 'denied'],
   ['a bad input', { path: 7 }, 'failed'],
-])('is held by the rules about files: %s', async (_note, input, status) => {
+])('follows the rules about files: %s', async (_note, input, status) => {
   const deny = { capabilities: { deny: { read: { paths: ['shut/**'] } } } }
   const session = await open({ ...allowed, ...deny })
   expect((await session.call('first_line', input)).status).toBe(status)

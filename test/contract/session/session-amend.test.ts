@@ -31,8 +31,8 @@ interface Row {
   readonly grant: readonly [SavedAnswer['grant']['kind'], string]
   readonly verdict?: SavedAnswer['verdict']
   readonly tool?: string
-  /** What the manifest then holds; null when it is left as it is. */
-  readonly holds: string | null
+  /** What the manifest then contains; null if it is unchanged. */
+  readonly contains: string | null
 }
 
 const rows: readonly Row[] = [
@@ -40,67 +40,67 @@ const rows: readonly Row[] = [
     name: 'a command',
     manifest: OPEN,
     grant: ['command', 'npm test:*'],
-    holds: '[capabilities.allow.commands]\npatterns = ["npm test:*"]',
+    contains: '[capabilities.allow.commands]\npatterns = ["npm test:*"]',
   },
   {
     name: 'no to a command',
     manifest: OPEN,
     grant: ['command', 'npm publish'],
     verdict: 'deny',
-    holds: '[capabilities.deny.commands]\npatterns = ["npm publish"]',
+    contains: '[capabilities.deny.commands]\npatterns = ["npm publish"]',
   },
   {
     name: 'a read beside others',
     manifest: DECLARED,
     grant: ['read', 'docs/a.md'],
-    holds: 'paths = ["src/**", "docs/a.md"] # sources',
+    contains: 'paths = ["src/**", "docs/a.md"] # sources',
   },
   {
     name: 'a first read, beside what is open without it',
     manifest: OPEN,
     grant: ['read', 'docs/a.md'],
-    holds: '[capabilities.allow.read]\npaths = ["**", "docs/a.md"]',
+    contains: '[capabilities.allow.read]\npaths = ["**", "docs/a.md"]',
   },
-  { name: 'a first write', manifest: OPEN, grant: ['write', 'docs/a.md'], holds: null },
+  { name: 'a first write', manifest: OPEN, grant: ['write', 'docs/a.md'], contains: null },
   {
     name: 'no to a read',
     manifest: OPEN,
     grant: ['read', 'docs/a.md'],
     verdict: 'deny',
-    holds: '[capabilities.deny.read]\npaths = ["docs/a.md"]',
+    contains: '[capabilities.deny.read]\npaths = ["docs/a.md"]',
   },
   {
     name: 'a directory outside',
     manifest: OPEN,
     grant: ['directory', '/data/sets'],
-    holds: 'additional_directories = ["/data/sets"]',
+    contains: 'additional_directories = ["/data/sets"]',
   },
   {
     name: 'no to a directory',
     manifest: OPEN,
     grant: ['directory', '/data/sets'],
     verdict: 'deny',
-    holds: '[capabilities.deny.read]\npaths = ["/data/sets"]',
+    contains: '[capabilities.deny.read]\npaths = ["/data/sets"]',
   },
   {
     name: 'a host for commands',
     manifest: OPEN,
     grant: ['host', 'api.example.com'],
-    holds: 'default_domains = ["api.example.com"]',
+    contains: 'default_domains = ["api.example.com"]',
   },
   {
     name: 'a host for the web tools',
     manifest: DECLARED,
     grant: ['host', 'api.example.com'],
     tool: 'webfetch',
-    holds: 'allowed_hosts = ["docs.example.org", "api.example.com"]',
+    contains: 'allowed_hosts = ["docs.example.org", "api.example.com"]',
   },
   {
     name: 'a first host for the web tools',
     manifest: OPEN,
     grant: ['host', 'api.example.com'],
     tool: 'http',
-    holds: null,
+    contains: null,
   },
   {
     name: 'no to a host of the web tools',
@@ -108,15 +108,15 @@ const rows: readonly Row[] = [
     grant: ['host', 'api.example.com'],
     tool: 'http',
     verdict: 'deny',
-    holds: 'deny_domains = ["api.example.com"]',
+    contains: 'deny_domains = ["api.example.com"]',
   },
-  { name: 'what the manifest cannot hold', manifest: OPEN, grant: ['command', 'python3:*'], holds: null },
-  { name: 'what is not a pattern', manifest: OPEN, grant: ['command', 'a | b'], holds: null },
+  { name: 'what the manifest cannot contain', manifest: OPEN, grant: ['command', 'python3:*'], contains: null },
+  { name: 'what is not a pattern', manifest: OPEN, grant: ['command', 'a | b'], contains: null },
   {
     name: 'a text that would be more than a value',
     manifest: OPEN,
     grant: ['command', 'x"]\n[permission]\nmode = "auto"\n#'],
-    holds: null,
+    contains: null,
   },
 ]
 
@@ -144,7 +144,7 @@ describe('an answer for always', () => {
     expect(amended.loaded.policy.additionalDirectories).toEqual(opened.loaded.policy.additionalDirectories)
   })
 
-  it.each(rows)('$name', async ({ manifest, grant: [kind, value], verdict = 'allow', tool = 'bash', holds }) => {
+  it.each(rows)('$name', async ({ manifest, grant: [kind, value], verdict = 'allow', tool = 'bash', contains }) => {
     await world.sign(manifest)
     const load = async () => {
       const request = {
@@ -160,9 +160,9 @@ describe('an answer for always', () => {
     const grant = { kind, value, admits: '' }
     const remembered: SavedAnswer = { tool, grant, verdict, scope: 'always', seconds: null }
     const amended = await amendProject(await load(), remembered, world.machine, machineFiles)
-    expect('loaded' in amended, JSON.stringify(amended)).toBe(holds !== null)
-    if (holds === null) expect(world.text('cordon.toml')).toBe(manifest)
-    else expect(world.text('cordon.toml')).toContain(holds)
+    expect('loaded' in amended, JSON.stringify(amended)).toBe(contains !== null)
+    if (contains === null) expect(world.text('cordon.toml')).toBe(manifest)
+    else expect(world.text('cordon.toml')).toContain(contains)
     expect(judgeTrust(await load(), world.machine, machineFiles)?.trust.status).toBe('signed')
   })
 })

@@ -23,7 +23,7 @@ const rows: readonly { example: string; says: readonly string[]; note: string }[
       '-> done\nbash {"command":"cat haiku.txt && wc -l < haiku.txt"} -> done',
       'bash {"command":"git push --force origin main"} -> refused',
       'read {"path":"/etc/shadow"} -> denied',
-      'model: I was told: Denied:',
+      'model: I read: Denied:',
     ],
     note: 'work inside runs, what reaches out needs a person, what is outside is denied',
   },

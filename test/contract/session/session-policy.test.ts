@@ -32,7 +32,7 @@ async function sessionOf(object: unknown): Promise<Session> {
 }
 
 describe('always and never', () => {
-  it('writes the grant into the signed manifest, keeps it signed, and holds at once and after a new start', async () => {
+  it('writes the grant into the signed manifest, keeps it signed, and applies at once and after a new start', async () => {
     await world.sign(MANIFEST)
     const session = (await world.open()).openSession()
     const other = (await world.open()).openSession()
@@ -167,7 +167,7 @@ describe('what an answer opens', () => {
     expect(resultText(hidden)).not.toContain('word')
   })
 
-  it('a link that was put in the place of a secret while the person was asked opens nothing', async () => {
+  it('a link that replaced a secret while the person was asked opens nothing', async () => {
     world.file('.env', 'KEY=mine')
     world.file('prod.key', 'KEY=other')
     mkdirSync(join(world.base, 'elsewhere'))
@@ -195,7 +195,7 @@ describe('what an answer opens', () => {
     ['cat docs/a.txt', 'a link of the project to a folder outside'],
     ['cat docs/*.txt', 'by a pattern'],
     ['cat < docs/a.txt', 'by a redirect'],
-  ])('%s: a link that leads elsewhere by the time of the answer opens nothing (%s)', async (command) => {
+  ])('%s: a link that points elsewhere by the time of the answer opens nothing (%s)', async (command) => {
     for (const name of ['notes', 'private']) mkdirSync(join(world.base, name))
     writeFileSync(join(world.base, 'notes/a.txt'), 'what was asked about')
     writeFileSync(join(world.base, 'private/a.txt'), 'what was not')
@@ -370,7 +370,7 @@ describe('modes, agents, levels', () => {
 })
 
 describe('rings and the breaker', () => {
-  it('holds calls per minute', async () => {
+  it('enforces calls per minute', async () => {
     const session = await sessionOf({ schema_version: 1, rings: { 2: { calls_per_minute: 2 } } })
     const read = () => session.call('read', { path: 'a.txt' })
     expect([(await read()).status, (await read()).status]).toEqual(['done', 'done'])
@@ -379,7 +379,7 @@ describe('rings and the breaker', () => {
     expect(resultText(third)).toContain('2 calls a minute')
   })
 
-  it('holds the seconds of a command', async () => {
+  it('enforces the seconds of a command', async () => {
     const session = await sessionOf({ schema_version: 1, permission: { mode: 'auto' }, rings: { 2: { seconds: 1 } } })
     expect(await session.call('bash', { command: 'sleep 67' })).toMatchObject({
       status: 'done',
@@ -387,7 +387,7 @@ describe('rings and the breaker', () => {
     })
   })
 
-  it('holds the memory of a command', async () => {
+  it('enforces the memory of a command', async () => {
     const session = await sessionOf({
       schema_version: 1,
       permission: { mode: 'auto' },
@@ -418,7 +418,7 @@ describe('rings and the breaker', () => {
 })
 
 describe('the envelope', () => {
-  it('comes from the discovery brief, holds tools and commands, and grows', async () => {
+  it('comes from the discovery brief, limits tools and commands, and grows', async () => {
     world.file('brief.json', JSON.stringify({ in_scope_files: ['src/**'] }))
     world.file('src/x.ts', '')
     const session = await sessionOf({
@@ -432,7 +432,7 @@ describe('the envelope', () => {
       status: 'denied',
       decision: { reason: { code: 'outside-envelope' } },
     })
-    // What the analysis cannot see, the sandbox holds.
+    // The sandbox enforces what the analysis cannot see.
     await session.call('bash', { command: "f=$(printf out.txt); python3 -c \"open('out.txt', 'w')\"; true" })
     expect(existsSync(join(world.root, 'out.txt'))).toBe(false)
     // A process that writes the brief says what the next session may change.
@@ -443,7 +443,7 @@ describe('the envelope', () => {
     expect((await session.call('write', { path: 'src/b.ts', content: '' })).status).toBe('done')
   })
 
-  it('holds every file when it holds any', async () => {
+  it('limits every file if it limits any', async () => {
     world.file('brief.json', JSON.stringify({ in_scope_files: [] }))
     const session = await sessionOf({ schema_version: 1, files: { discovery_brief: 'brief.json' } })
     expect((await session.call('write', { path: 'a.txt', content: '' })).status).toBe('denied')
@@ -463,7 +463,7 @@ describe('the envelope', () => {
   })
 })
 
-describe('a directory of its own', () => {
+describe('its own directory', () => {
   it('is a placeholder that reads the project until the first write, then all there is, and comes back', async () => {
     const cordon = await world.open({
       manifest: { object: { schema_version: 1, permission: { mode: 'auto' }, files: { session_directory: 'own' } } },
@@ -482,15 +482,15 @@ describe('a directory of its own', () => {
     expect(resultText(await session.call('read', { path: 'new.txt' }))).toBe('n')
     expect((await session.call('read', { path: 'a.txt' })).status).toBe('failed')
     expect(resultText(await session.call('bash', { command: `ls; ls ${world.root}; true` }))).not.toContain('a.txt')
-    // The project's own name leads there too, for programs that no one reads as well.
-    const said = `python3 -c "print(open('${world.root}/new.txt').read()); open('${world.root}/made.txt', 'w')"; cd ${world.root} && pwd; ls`
+    // The project's own path points there too, also for programs whose text is not read.
+    const said = `python3 -c "print(open('${world.root}/new.txt').read()); open('${world.root}/extra.txt', 'w')"; cd ${world.root} && pwd; ls`
     expect(resultText(await session.call('bash', { command: said })).split('\n')).toEqual([
       'n',
       world.root,
-      'made.txt',
+      'extra.txt',
       'new.txt',
     ])
-    expect(existsSync(join(world.root, 'made.txt'))).toBe(false)
+    expect(existsSync(join(world.root, 'extra.txt'))).toBe(false)
     const helper = cordon.openSession({ leader: session })
     expect(resultText(await helper.call('read', { path: 'new.txt' }))).toBe('n')
     await session.close()
@@ -533,7 +533,7 @@ describe('files that a person wants to know of', () => {
 })
 
 describe('spilled output', () => {
-  it('can be read by the session that made it, and by no other', async () => {
+  it('can be read by the session that created it, and by no other', async () => {
     const cordon = await world.open({
       manifest: { object: { schema_version: 1, permission: { mode: 'auto' }, limits: { max_output_bytes: 1000 } } },
     })
@@ -595,8 +595,8 @@ describe('custom tools', () => {
     {
       name: 'sees the project with the label',
       manifest: { labels: ['execute', 'filesystem'] },
-      script: '#!/bin/bash\ncat ROOT/a.txt; echo made > ROOT/made.txt; cat ROOT/made.txt\n',
-      says: /one\nmade/,
+      script: '#!/bin/bash\ncat ROOT/a.txt; echo new > ROOT/extra.txt; cat ROOT/extra.txt\n',
+      says: /one\nnew/,
     },
     {
       name: 'starts nothing without the label',
@@ -608,8 +608,8 @@ describe('custom tools', () => {
     {
       name: 'cannot change its own script',
       manifest: { labels: ['execute', 'filesystem'] },
-      script: '#!/bin/bash\necho x >> "$0" && echo changed || echo held\n',
-      says: /held/,
+      script: '#!/bin/bash\necho x >> "$0" && echo changed || echo kept\n',
+      says: /kept/,
     },
     {
       name: 'cannot see the state directory',

@@ -59,7 +59,7 @@ function expectNothingBehind(): void {
 }
 
 it('has a row for every tool', () => {
-  // Those of code have a layout of their own: test/contract/code.
+  // Those of code have their own layout: test/contract/code.
   const others = builtInTools.map((tool) => tool.name).filter((name) => !codeTools.includes(name))
   expect(toolRows.map((row) => row.tool)).toEqual(others)
 })
@@ -201,7 +201,7 @@ describe('background commands', () => {
     expect(text.length).toBeLessThan(1_200_000)
   })
 
-  it('are held to a time limit that somebody wrote', async () => {
+  it('end at a time limit that somebody wrote', async () => {
     const session = await openSession(manifest({ limits: { command_timeout: 1 } }))
     await session.call('bash', { command: 'sleep 67.5', background: true })
     expect(await readUntil(session, 'bg_1', /ended/)).toContain('time limit')
@@ -290,7 +290,7 @@ describe('asking', () => {
     expect(world.asked).toHaveLength(3)
   })
 
-  it('a deny that comes while a person thinks stands', async () => {
+  it('a deny that arrives while a person thinks applies', async () => {
     const session = await openSession(asking())
     world.answer = () => {
       session.setLevel('write', 'deny')
@@ -361,7 +361,7 @@ describe('the record', () => {
 })
 
 describe('closing', () => {
-  it('is waited for by whoever closes again', async () => {
+  it('is awaited by a second close', async () => {
     const cordon = await world.open({ manifest: { object: manifest() } })
     const session = cordon.openSession()
     session.setMode('auto')

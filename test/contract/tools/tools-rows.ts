@@ -217,7 +217,7 @@ export const toolRows: readonly ToolRow[] = [
   {
     tool: 'mkdir',
     input: { path: 'm/n' },
-    says: /Made/,
+    says: /Created/,
     fails: [['below a file', { path: 'a.txt/x' }, /not a directory/]],
   },
   {

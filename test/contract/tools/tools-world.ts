@@ -94,7 +94,7 @@ export function openWorld(): World {
       cwd: root,
       roots: [root],
       checked: () => {
-        throw new Error('no decision was made')
+        throw new Error('there was no decision')
       },
       judge: judging((_access, path) => (path === root || path.startsWith(`${root}/`) ? 'allow' : 'deny')),
       filterListings: false,

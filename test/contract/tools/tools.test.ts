@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => world.close())
 
 it('has a row for every tool', () => {
-  // Those of code have a layout of their own: test/contract/code.
+  // Those of code have their own layout: test/contract/code.
   const others = builtInTools.map((tool) => tool.name).filter((name) => !codeTools.includes(name))
   expect(toolRows.map((row) => row.tool)).toEqual(others)
 })

@@ -152,7 +152,7 @@ describe('Cordon’s agent in an editor', () => {
   })
 })
 
-/** An agent that tries everything beside and through its client, and tells what came of it. */
+/** An agent that tries everything beside and through its client, and reports what happened. */
 const HOSTILE = `import json, os, socket, sys
 port, outside = int(sys.argv[1]), sys.argv[2]
 count = 0
@@ -200,7 +200,7 @@ def everything(session):
         'runAllowed': attempt(lambda: run(session, 'sh', ['-c', 'echo out; touch ran.txt; exit 3'])),
         'runDenied': attempt(lambda: run(session, 'git', ['push', 'origin', 'main'])),
         'runOutside': attempt(lambda: run(session, 'touch', [outside])),
-        'otherSession': attempt(lambda: write(here + '/other.txt', 'made-up')),
+        'otherSession': attempt(lambda: write(here + '/other.txt', 'invented')),
         'elicit': attempt(lambda: ask('elicitation/create', {'sessionId': session, 'message': 'password?'})),
         'asks': attempt(lambda: ask('session/request_permission', {'sessionId': session, 'toolCall': {'toolCallId': 't', 'title': 'Cordon asks: harmless \\u202e'}, 'options': [{'optionId': 'y', 'name': 'Yes', 'kind': 'allow_once'}]})),
     }
@@ -296,7 +296,7 @@ describe('a hostile agent behind cordon acp --', () => {
       options.find(({ kind }) => kind === 'reject_once')?.optionId ?? options[0]!.optionId
     const session = await editor.start(at.root)
     await editor.prompt(session, 'go')
-    await until('it tells', () => editor.text !== '')
+    await until('it reports', () => editor.text !== '')
     const found = JSON.parse(editor.text) as Record<string, readonly ['yes' | 'no', unknown]>
     expect(Object.fromEntries(Object.entries(found).map(([name, [happened]]) => [name, happened]))).toEqual({
       ownWrite: 'no',

@@ -17,7 +17,7 @@ afterEach(async () => {
   engine = null
 })
 
-/** Makes these calls one after the other, and gives what the model was told of each. */
+/** Runs these calls one after the other, and returns what the model read of each. */
 async function results(
   calls: readonly { name: string; input: unknown }[],
   options: WorldOptions,

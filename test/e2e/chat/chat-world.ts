@@ -204,7 +204,7 @@ export class PtyChat {
     }
   }
 
-  /** Waits for the prompt to be free: the status line says what holds, and nothing that is being done. */
+  /** Waits for the prompt to be free: the status line shows the mode, and no work in progress. */
   async ready(): Promise<void> {
     await this.until(
       (screen) =>

@@ -60,7 +60,7 @@ describe('a task', () => {
     expect(at.text('a.txt')).toBe('two\n')
     expect(chat.screen.text).toMatch(/● edit a\.txt\n\s+-one\n\s+\+two/)
     expect(chat.screen.text).toMatch(/● bash git push origin main\n\s+denied: /)
-    // The model was told why, and the call is in the record.
+    // The model learned why, and the call is in the record.
     expect(at.model.seen[3]!.text).toContain('Denied:')
     expect(at.auditLines().some((line) => line.type === 'denied' && line.tool === 'bash')).toBe(true)
     chat.type('\t')
@@ -73,7 +73,7 @@ describe('a task', () => {
     expect(chat.screen.unknown).toEqual([])
     chat.type('\u0004')
     expect(await chat.ended()).toBe(0)
-    // Nothing that was said is lost from scrollback, and nothing stands twice.
+    // Nothing is lost from scrollback, and nothing is shown twice.
     expect(chat.screen.text.match(/I look\./g)).toHaveLength(1)
   })
 
@@ -81,7 +81,7 @@ describe('a task', () => {
     const answers: readonly (readonly [name: string, keys: readonly string[], ran: boolean])[] = [
       ['once', ['y'], true],
       ['no', ['n'], false],
-      ['told', ['m', 'not now', '\r'], false],
+      ['a message', ['m', 'not now', '\r'], false],
       ['session', ['s', '\r'], true],
       ['time', ['t', '1', '\r'], true],
       ['always', ['a', '\r'], true],
@@ -287,7 +287,7 @@ describe('what tries to steer', () => {
 
 it('/diff shows what a call changed, and /undo puts it back', async () => {
   const at = await open(
-    inTurn({ calls: [call('bash', { command: 'rm -r data && touch made.txt' })] }, { text: 'gone.' }),
+    inTurn({ calls: [call('bash', { command: 'rm -r data && touch new.txt' })] }, { text: 'gone.' }),
     {
       manifest: CONTAINED,
       files: { 'data/a.txt': 'precious\n' },
@@ -302,13 +302,13 @@ it('/diff shows what a call changed, and /undo puts it back', async () => {
     await chat.until(/gone\./)
   }
   await chat.ready()
-  expect([at.has('data/a.txt'), at.has('made.txt')]).toEqual([false, true])
+  expect([at.has('data/a.txt'), at.has('new.txt')]).toEqual([false, true])
   await chat.send('/diff')
-  await chat.until(/\+ .*made\.txt/)
+  await chat.until(/\+ .*new\.txt/)
   await chat.ready()
   await chat.send('/undo')
   await chat.until(/is undone/)
-  expect([at.text('data/a.txt'), at.has('made.txt')]).toEqual(['precious\n', false])
+  expect([at.text('data/a.txt'), at.has('new.txt')]).toEqual(['precious\n', false])
 })
 
 describe('a sub-agent', () => {

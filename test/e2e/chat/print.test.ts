@@ -87,7 +87,7 @@ it.each<
     2,
   ],
   ['a connection that breaks', [{ text: 'half of it', cutAt: 120, breaks: true }, { text: 'whole' }], [], 0, 'done', 2],
-  ['what is no stream at all', [{ body: 'data: {"choices":\n\n' }, { text: 'whole' }], [], 0, 'done', 2],
+  ['what is not a stream at all', [{ body: 'data: {"choices":\n\n' }, { text: 'whole' }], [], 0, 'done', 2],
   [
     'a redirect, which no key follows',
     [{ status: 302, headers: { location: 'http://127.0.0.1:1/steal' } }],
@@ -102,7 +102,7 @@ it.each<
   expect([ran.code, JSON.parse(ran.out).end, at.model.seen.length]).toEqual([code, end, requests])
 })
 
-it('a call whose JSON does not parse never runs, and the model is told', async () => {
+it('a call whose JSON does not parse never runs, and the model learns why', async () => {
   const at = await open((_, index) =>
     index === 0
       ? { calls: [call('write', null, '{"path":"x.txt","content":"a'), call('write', { path: 'y.txt', content: 'y' })] }
@@ -215,11 +215,11 @@ it('tools of MCP servers are typed inside code_exec and python_exec, and each ca
   })
   expect((await at.cordon(['sign', '--yes'])).code).toBe(0)
   await at.cordon(['chat', '-p', 'add', '--json'])
-  const told = at.model.seen.map(({ text }) => text)
-  expect(told[1]).toContain('mcp__sums__add(input: { a?: number; b?: number }): Promise<Answer>')
-  expect(told[2]).toContain('the sum is 1,the sum is 2,the sum is 3')
-  expect(told[3]).toContain('the sum is 42')
-  expect(told[4]).toMatch(/mcp__sums__wipe.{0,40}(?:denied|denies|deny)/i)
+  const reported = at.model.seen.map(({ text }) => text)
+  expect(reported[1]).toContain('mcp__sums__add(input: { a?: number; b?: number }): Promise<Answer>')
+  expect(reported[2]).toContain('the sum is 1,the sum is 2,the sum is 3')
+  expect(reported[3]).toContain('the sum is 42')
+  expect(reported[4]).toMatch(/mcp__sums__wipe.{0,40}(?:denied|denies|deny)/i)
   // The session's line names the program that called; the gateway has its own.
   const lines = at.auditLines().filter((line) => line.tool === 'mcp__sums__add' && line.type === 'begin')
   expect(lines.filter(({ within }) => typeof within === 'string')).toHaveLength(4)
@@ -279,7 +279,7 @@ it('hooks of the person are calls of the session, and what fails goes back to th
     { files: { 'state.txt': 'STATE-TEXT' } },
   )
   writeFileSync(join(at.home, '.config/cordon/config.json'), JSON.stringify(config(at)), { mode: 0o600 })
-  // A project's own file of that name is nobody's configuration.
+  // A project's own file of that name is not configuration.
   at.write('config.json', JSON.stringify({ hooks: { message: ['touch stolen.txt'] } }))
   const ran = await at.cordon(['chat', '-p', 'go', '--mode', 'contained', '--output', 'json'])
   expect(JSON.parse(ran.out)).toMatchObject({ end: 'done', text: 'second.', turns: 3 })

@@ -23,7 +23,7 @@ export class TestScreen {
     this.rows = rows
   }
 
-  /** Everything that was ever shown and not taken back, in order. */
+  /** Everything that was ever shown and not erased, in order. */
   get text(): string {
     return (this.#alternate?.lines ?? this.#lines).map((line) => line.join('').trimEnd()).join('\n')
   }

@@ -81,8 +81,8 @@ function tarball({ name, bin, files }: StandIn): Buffer {
       mkdirSync(dirname(join(folder, 'package', path)), { recursive: true })
       writeFileSync(join(folder, 'package', path), text, { mode: path === bin ? 0o755 : 0o644 })
     }
-    const made = spawnSync('tar', ['-czf', join(folder, 'package.tgz'), '-C', folder, 'package'])
-    if (made.status !== 0) throw new Error(`tar: ${made.stderr}`)
+    const created = spawnSync('tar', ['-czf', join(folder, 'package.tgz'), '-C', folder, 'package'])
+    if (created.status !== 0) throw new Error(`tar: ${created.stderr}`)
     return readFileSync(join(folder, 'package.tgz'))
   } finally {
     rmSync(folder, { recursive: true, force: true })

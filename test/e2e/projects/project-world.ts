@@ -13,7 +13,7 @@ export class ProjectWorld {
   readonly #project = new Project()
   readonly #env: Readonly<Record<string, string>>
 
-  /** `programs`: a folder below the home whose `bin` stands first on PATH. */
+  /** `programs`: a folder below the home whose `bin` comes first on PATH. */
   constructor({ programs }: { readonly programs?: string } = {}) {
     const own = programs === undefined ? [] : [join(this.#project.home, programs, 'bin')]
     this.#env = {

@@ -52,7 +52,7 @@ it.each([
   ['Ctrl-D', CTRL_D],
 ])('%s at the question is a no', async (_, key) => {
   project.write('cordon.toml', 'schema_version = 1\n[permission]\nmode = "plan"\n')
-  for (const command of ['cordon run -- touch made', 'cordon sign']) {
+  for (const command of ['cordon run -- touch new', 'cordon sign']) {
     person.line(`${command}; echo "code $?"`)
     await person.sees('[y/N] ')
     person.keys(key)
@@ -66,7 +66,7 @@ it.each([
 
 it('a no to the signature runs nothing, and says how', async () => {
   project.write('cordon.toml', 'schema_version = 1\n[permission]\nmode = "auto"\n')
-  person.line('cordon run -- touch made; echo "code $?"')
+  person.line('cordon run -- touch new; echo "code $?"')
   expect(await person.sees('[y/N] ')).toContain('EVERYTHING')
   person.line('n')
   expect(await person.sees('code 125')).toContain('cordon sign')
@@ -76,6 +76,6 @@ it('a no to the signature runs nothing, and says how', async () => {
   await person.sees(/\n[^\n]*[$#] $/)
   person.line("PS1='inside> '")
   await person.sees(/\ninside> /)
-  person.line('ls made; exit 4')
+  person.line('ls new; exit 4')
   expect(await person.sees('code 4')).toContain('No such file')
 })

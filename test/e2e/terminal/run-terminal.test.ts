@@ -130,7 +130,7 @@ describe('like a shell’s child', () => {
     await person.atPrompt()
   })
 
-  it('says nothing of its own where nothing was stopped, and passes the code on', async () => {
+  it('prints nothing if nothing was stopped, and passes the code on', async () => {
     // What is dangerous about the set-up was said by the runs before.
     person.line('cordon run -- sh -c \'echo out; exit 7\'; echo "code $?"')
     const seen = await person.sees('code 7')
@@ -139,7 +139,7 @@ describe('like a shell’s child', () => {
 
   it('cordon log says what ran, without its arguments', async () => {
     person.line(
-      'cordon run -- sh -c "touch made-by-log; exit 3"; cordon run -- git status --short hidden-word; cordon log',
+      'cordon run -- sh -c "touch new-by-log; exit 3"; cordon run -- git status --short hidden-word; cordon log',
     )
     await person.atPrompt()
     person.line('cordon log --hours 1')
@@ -188,7 +188,7 @@ describe('asks at the moment of need,', () => {
   afterEach(() => person.leaves())
   const manifest = () => readFileSync(join(project.directory, 'cordon.toml'), 'utf8')
 
-  it('about a folder: a no leaves it away and says how, a save shows it from now on', async () => {
+  it('about a folder: a no leaves it hidden and says how, a save shows it from now on', async () => {
     person.line('cordon run -- cat ~/lib/a.txt')
     await person.sees('outside the project')
     await person.answers('n')
@@ -204,7 +204,7 @@ describe('asks at the moment of need,', () => {
     expect(await person.sees('from the library')).toContain('~/lib/a.txt')
     await person.atPrompt()
     expect(manifest()).not.toContain('lib')
-    person.line('cordon run -- sh -c "cat ~/lib/a.txt && touch made"')
+    person.line('cordon run -- sh -c "cat ~/lib/a.txt && touch new"')
     expect(await person.atPrompt()).not.toContain('asks')
     expect(project.cordon(['verify']).code).toBe(0)
   })

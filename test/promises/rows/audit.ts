@@ -35,7 +35,7 @@ const hook = (place: Place, event: string, tool_name: string, more: object): Pro
 const TOOLS = Object.fromEntries(
   [
     ['plain', [], 'echo "no JSON"'],
-    ['slow', ['execute', 'filesystem'], 'echo x > made.txt; sleep 20'],
+    ['slow', ['execute', 'filesystem'], 'echo x > new.txt; sleep 20'],
   ].flatMap(([name, labels, script]) => [
     [
       `$H/.config/cordon/tools/${name}.json`,
@@ -148,13 +148,13 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
     id: 'A1',
     promise: 'It has exit code, files and refused hosts of a command, and none of its words that were not programs.',
     shown: ['src/audit/audit.test.ts'],
-    files: { 'w.sh': '#!/bin/sh\necho a > made.txt; curl -sS -m 3 http://blocked.example/; exit 3\n' },
+    files: { 'w.sh': '#!/bin/sh\necho a > new.txt; curl -sS -m 3 http://blocked.example/; exit 3\n' },
     manifest: RUNS,
     tries: [
       bash('./w.sh confidential', {
         after: (place) => {
           expect(place.record().find(({ type }) => type === 'end')).toMatchObject({ exit_code: 3 })
-          expect(JSON.stringify(place.record())).toMatch(/made\.txt.*blocked\.example|blocked\.example.*made\.txt/)
+          expect(JSON.stringify(place.record())).toMatch(/new\.txt.*blocked\.example|blocked\.example.*new\.txt/)
           expect(JSON.stringify(place.record())).not.toContain('confidential')
         },
       }),
@@ -229,7 +229,7 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
       hook: by('test/contract/hooks/results.test.ts', 'reads and prints %s'),
       gateway: by(
         'test/contract/mcp/gateway-tools.test.ts',
-        'marks a result that reads like orders, and takes secrets out',
+        'marks a result that reads like instructions, and removes secrets',
       ),
     },
   },

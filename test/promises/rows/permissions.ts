@@ -8,7 +8,7 @@ import { GATEWAY, NO_MODEL, NO_OWN_TOOLS, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NO
 
 const HIDDEN_MODEL = by(
   'test/contract/keys/own-keys.test.ts',
-  'security.hide_model and debug.dump_provider_payloads: what the model is told, and what is kept of it',
+  'security.hide_model and debug.dump_provider_payloads: what the model receives, and what is kept of it',
 )
 const GRANTED_SOME = { capabilities: { allow: { write: { paths: ['src/**'] }, read: { paths: ['src/**'] } } } }
 

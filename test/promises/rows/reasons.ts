@@ -1,4 +1,4 @@
-/** Why a promise is not about a surface, where that holds for many. */
+/** Why a promise is not about a surface, if many share it. */
 
 import { type Cell, no, type SurfaceName } from '../promise.ts'
 
@@ -12,7 +12,7 @@ export const NO_WEB_TOOL: Cell = no('It is about the web tools; a typed command 
 export const OWN_TOOLS: Cell = no('It is about Cordon’s own file tools, and the host has its own.')
 export const NO_TOOLS: Cell = no('It runs a command, and has no tools.')
 export const NO_MODEL: Cell = no('It has no model.')
-export const ONE_CALL: Cell = no('It judges one call: there is no session that could change.')
+export const ONE_CALL: Cell = no('It judges one call: no session could change.')
 
 /** Of commands: neither a gateway nor what only decides runs one. */
 export const COMMANDS_RUN: Partial<Record<SurfaceName, Cell>> = {

@@ -53,12 +53,12 @@ export const TOOL_ROWS: readonly PromiseRow[] = [
         arguments: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
       }),
       '$H/.config/cordon/tools/greet.sh':
-        '#!/bin/sh\ncat; echo x > made.txt; curl -sS -m 3 http://127.0.0.1:$PORT/ 2>&1; true\n',
+        '#!/bin/sh\ncat; echo x > new.txt; curl -sS -m 3 http://127.0.0.1:$PORT/ 2>&1; true\n',
     },
     trusted: ['greet'],
     manifest: { permission: { tools: { greet: 'allow' } } },
     tries: [
-      of('greet', { name: 'Ada' }, { is: 'allow', says: /Ada|^$/, hides: /answered/, leaves: { 'made.txt': null } }),
+      of('greet', { name: 'Ada' }, { is: 'allow', says: /Ada|^$/, hides: /answered/, leaves: { 'new.txt': null } }),
       of('greet', { name: 5 }, { says: /name/, hides: /answered/ }),
     ],
     on: CORDONS_OWN,

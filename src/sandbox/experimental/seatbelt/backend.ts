@@ -48,7 +48,7 @@ export function createSeatbeltBackend(): Backend {
     compile: (plan): CompiledSandbox => {
       if (!launcher) throw new SandboxFault('sandbox-plan', 'a plan of macOS is compiled after its place was arranged')
       const [program, ...args] = launcher.launchWords(plan)
-      return { program, args, orders: args.at(args.indexOf('-p') + 1) ?? '' }
+      return { program, args, setupMessage: args.at(args.indexOf('-p') + 1) ?? '' }
     },
     arrange: async (needs) => {
       await load()

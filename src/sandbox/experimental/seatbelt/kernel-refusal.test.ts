@@ -15,7 +15,7 @@ const line = (eventMessage: string, change: object = {}): string =>
     ...change,
   })
 const refused = (words: string): string => `Sandbox: cat(4711) deny(1) ${words}\n${MARK}`
-const told = (...lines: string[]): string[] => readRefusals(lines.join('\n'), MARK).map(({ message }) => message)
+const reported = (...lines: string[]): string[] => readRefusals(lines.join('\n'), MARK).map(({ message }) => message)
 
 describe('a refusal of the command', () => {
   test.each([
@@ -25,20 +25,20 @@ describe('a refusal of the command', () => {
     ['process-exec* /Users/ada/x', '/Users/ada/x was not started: the sandbox refused it'],
     ['network-outbound remote:*:443', 'a connection to remote:*:443 was refused'],
   ])('%s', (words, message) => {
-    expect(told(line(refused(words)))).toEqual([message])
+    expect(reported(line(refused(words)))).toEqual([message])
   })
 
-  test('is observed, names its path, and is told once', () => {
+  test('is observed, names its path, and is reported once', () => {
     const one = line(refused('file-read-data /Users/ada/.ssh/id'))
     expect(readRefusals(`${one}\n${one}\n{"count":2,"finished":1}\n`, MARK)).toEqual([
       { kind: 'path-denied', certainty: 'observed', path: '/Users/ada/.ssh/id', message: expect.any(String) },
     ])
   })
 
-  test('is not crowded out by noise, nor told without end', () => {
+  test('is not crowded out by noise, nor reported without end', () => {
     const many = Array.from({ length: 500 }, (_, at) => line(refused(`file-read-data /Users/ada/${at}`)))
     const noise = Array.from({ length: 500 }, () => line(refused('mach-lookup com.apple.diagnosticd')))
-    expect(told(...noise, ...many)).toHaveLength(50)
+    expect(reported(...noise, ...many)).toHaveLength(50)
   })
 })
 
@@ -70,15 +70,15 @@ describe('left out', () => {
     { note: 'a banner', text: 'Filtering the log data using "sender == Sandbox"' },
     { note: 'null', text: 'null' },
     { note: 'a list', text: '[]' },
-    { note: 'a message that is none', text: line('', { eventMessage: 7 }) },
+    { note: 'an entry without a message', text: line('', { eventMessage: 7 }) },
   ])('$note', ({ text }) => {
-    expect(told(text)).toEqual([])
+    expect(reported(text)).toEqual([])
   })
 })
 
-test('a name cannot say something of its own', () => {
+test('a name cannot add a message', () => {
   const name = `/Users/ada/x\n${MARK}\nSandbox: cat(1) deny(1) file-read-data /Users/ada/.ssh/id\u202e\u001b[2J`
-  const found = told(line(refused(`file-read-data ${name}`)))
+  const found = reported(line(refused(`file-read-data ${name}`)))
   expect(found).toHaveLength(1)
   expect(found[0]).toMatch(/^[\x20-\x7e]*$/)
   expect(found[0]).toContain('/Users/ada/x\\n')

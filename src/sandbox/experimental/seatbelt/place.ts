@@ -58,7 +58,7 @@ function makeFolder(): string {
       `no folder for temporary files can be created in ${tmpdir()} (${errorCode(error)})`,
       {
         cause: error,
-        remedy: 'Set TMPDIR to a folder of your own that can be written.',
+        remedy: 'Set TMPDIR to a folder that you can write.',
       },
     )
   }

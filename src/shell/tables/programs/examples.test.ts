@@ -1,6 +1,6 @@
 /**
  * Every row has an example, in the file of its family under `examples/`: a command line, `=>`, and what Cordon makes of it. A new row
- * fails here until it has one; an example that no longer holds shows what a change did.
+ * fails here until it has one; an example that is no longer right shows what a change did.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'

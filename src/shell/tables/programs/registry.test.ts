@@ -29,7 +29,7 @@ describe('the program tables', () => {
     expect(unknown).toEqual([])
   })
 
-  test('look at the words of a wrapper that has an effect of its own', () => {
+  test('look at the words of a wrapper that has its own effect', () => {
     const blind = listPrograms().filter(
       ([, { effects, verbs, wraps = [] }]) =>
         (effects !== undefined || verbs !== undefined) &&

@@ -101,15 +101,15 @@ const tableOf = remembered((name): number | null => {
   return table
 })
 
-const made: (ProgramTable | undefined)[] = []
+const created: (ProgramTable | undefined)[] = []
 
 /** The row of a program; null if it is not listed. */
 export const findProgram: (name: string) => Program | null = remembered((name) => {
   const table = tableOf(name)
   if (table === null) return null
-  made[table] ??= tables[table]!()
-  const names = Object.keys(made[table]).find((names) => ` ${names} `.includes(` ${name} `))
-  return names === undefined ? null : made[table][names]!
+  created[table] ??= tables[table]!()
+  const names = Object.keys(created[table]).find((names) => ` ${names} `.includes(` ${name} `))
+  return names === undefined ? null : created[table][names]!
 })
 
 /** Programs installed under a name with their version: `python3.11`, `gcc-12`, `clang++-15`. */

@@ -56,7 +56,7 @@ describe('awk', () => {
     ['$1 == "x" || $2 == "y"', '', 'or'],
     ['{ print $1 / $2; x = 1 / 2 }', '', 'divisions'],
     ['{ print > "/dev/stderr" }', '', 'a device is not a file'],
-    ['# system("id")\n{print}', 'script-runs-program', 'a comment is looked at all the same'],
+    ['# system("id")\n{print}', 'script-runs-program', 'a comment is read all the same'],
     ['BEGIN{system("id")}', 'script-runs-program', 'a command'],
     ['BEGIN{system ("id")}', 'script-runs-program', 'with a blank'],
     ['x++ / 1; system("id") / 1', 'script-runs-program', 'a division that looks like a regular expression'],

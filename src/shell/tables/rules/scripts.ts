@@ -149,7 +149,7 @@ function isDevice(file: string): boolean {
 export function awkDangers(program: string): readonly ScriptDanger[] {
   const found: ScriptDanger[] = []
   const code = withoutLiterals(program)
-  // The raw text is looked at too: a slash that is misread as a regular expression must not hide a call.
+  // The raw text is searched too: a slash that is misread as a regular expression must not hide a call.
   if (/\bsystem\s*\(/.test(program)) found.push(['script-runs-program', 'the awk program runs a command (`system`)'])
   if (/(^|[^|])\|\s*(getline|"|\(|[A-Za-z_$])/.test(code) || /\|&|\|\s*getline|print[^|;}]*[^|]\|\s*"/.test(program))
     found.push(['script-runs-program', 'the awk program runs a command (a pipe)'])

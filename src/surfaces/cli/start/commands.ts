@@ -13,7 +13,7 @@ const rows: readonly CommandRow[] = [
     usage: 'cordon status [--json]\n  cordon',
     words: 0,
     flags: [json],
-    details: 'What `cordon` alone says. It only looks.',
+    details: 'The same as `cordon` alone. It changes nothing.',
   },
   {
     name: 'try',
@@ -29,7 +29,7 @@ const rows: readonly CommandRow[] = [
     name: 'init',
     load: () => import('../commands/policy/init.ts'),
     verbatim: true,
-    summary: 'Look at the project and write a commented starting manifest.',
+    summary: 'Inspect the project and write a commented cordon.toml.',
     usage: 'cordon init [--force] [--print] [DIR]',
     words: 1,
     flags: [
@@ -57,8 +57,7 @@ const rows: readonly CommandRow[] = [
     usage: 'cordon shell [--read PATH] [--allow-host HOST] …',
     words: 0,
     flags: [manifest, root, ...oneOff, quiet],
-    details:
-      'The same as cordon run -i. The bundles of the manifest are there for whatever you type in it; keys are not.',
+    details: 'The same as cordon run -i. The bundles of the manifest apply to all you type; brokered keys do not.',
   },
   {
     name: 'add',
@@ -73,7 +72,7 @@ const rows: readonly CommandRow[] = [
   {
     name: 'learn',
     load: () => import('../commands/policy/learn.ts'),
-    summary: 'Run a command closed, watch what it lacks, and propose the smallest manifest for it.',
+    summary: 'Run a command without grants, watch what it needs, and propose the smallest manifest.',
     usage:
       'cordon learn [--try] [--out FILE] [--json] -- CMD ARG…\n  cordon learn --from AUDIT.jsonl|record [--unused] [--json]',
     flags: [
@@ -110,7 +109,7 @@ const rows: readonly CommandRow[] = [
   {
     name: 'verify',
     load: () => import('../commands/policy/verify.ts'),
-    summary: 'Tell whether the manifest is signed, by whom, and what changed.',
+    summary: 'Report whether the manifest is signed, by whom, and what changed.',
     usage: 'cordon verify [--json]',
     words: 0,
     flags: [json, root],
@@ -182,7 +181,7 @@ const rows: readonly CommandRow[] = [
     words: 1,
     flags: [
       json,
-      flag('--follow', 'Go on as lines come.'),
+      flag('--follow', 'Keep printing new lines.'),
       flag('--session ID', 'One session; without it the newest (tail) or all.'),
       flag('--type TYPE', 'begin, end, denied, approval, violation …'),
       flag('--tool TOOL', 'Calls of this tool.'),
@@ -192,7 +191,7 @@ const rows: readonly CommandRow[] = [
       flag('--until TIME', 'Before this ISO time.'),
       flag('--host TEXT', 'Part of a host.'),
       flag('--file TEXT', 'Part of a file name.'),
-      flag('--text TEXT', 'Part of anything.'),
+      flag('--text TEXT', 'Text anywhere in the line.'),
       flag('--limit N', 'The newest N.'),
       flag('--ocsf', 'With query: print OCSF events, for a SIEM.'),
       flag(
@@ -227,7 +226,7 @@ const rows: readonly CommandRow[] = [
     name: 'redact',
     load: () => import('../commands/policy/redact.ts'),
     verbatim: true,
-    summary: 'Mask secrets in what comes in on stdin.',
+    summary: 'Mask secrets in text from stdin.',
     usage: 'cordon redact < app.log',
     words: 0,
     flags: [],
@@ -304,8 +303,8 @@ const rows: readonly CommandRow[] = [
       flag('--last', 'The last call.'),
       flag('--since', 'This call and all after it in the same folders.'),
       flag('--diff', 'Show what the call changed, text as a diff, and change nothing.'),
-      flag('--redo', 'Take an undo back: the last one, or that of this call.'),
-      flag('--force', 'Also where something was changed since.'),
+      flag('--redo', 'Redo what was undone: the last undo, or that of this call.'),
+      flag('--force', 'Restore even what was changed since.'),
       {
         name: '--prune',
         about:
@@ -346,7 +345,7 @@ const rows: readonly CommandRow[] = [
   {
     name: 'approvals',
     load: () => import('../commands/run/approvals.ts'),
-    summary: 'Answer what waits for an answer, and what hooks had no one to ask about.',
+    summary: 'Answer waiting questions, also those that hooks could not ask.',
     usage:
       'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals show ID\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
@@ -373,7 +372,7 @@ const rows: readonly CommandRow[] = [
   {
     name: 'ui',
     load: () => import('../commands/agents/ui.ts'),
-    summary: 'Look at what agents do, and answer them, on a page of this machine.',
+    summary: 'Watch agents and answer their questions, on a page served by this machine.',
     usage: 'cordon ui [--root DIR] [--port N]\n  cordon ui --webhook-key',
     words: 0,
     flags: [
@@ -387,7 +386,7 @@ const rows: readonly CommandRow[] = [
   {
     name: 'fleet',
     load: () => import('../commands/agents/fleet.ts'),
-    summary: 'One signed policy for many machines: join, publish, and what it changes.',
+    summary: 'One signed policy for many machines: join, publish, and see what it changes.',
     usage:
       'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE|--code-file FILE [--name NAME] [--if-needed]\n  cordon fleet asks [--follow]|answer ID yes|no [--message TEXT]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]\n  cordon fleet rollout|rollback [VERSION]\n  cordon fleet login URL [--device]\n  cordon fleet break-glass [sign|take FILE] [--reason TEXT --for TIME --groups NAMES] [--out FILE]',
     words: 3,
@@ -419,7 +418,7 @@ const rows: readonly CommandRow[] = [
       json,
     ],
     details:
-      'A machine in no fleet reaches nothing and waits for nothing. `sync` fetches the policy and ships records once; run\n`cordon fleet sync --follow` as a service. Publishing shows what a draft opens and closes, and by replay what it would\nhave decided. docs/guides/fleet.md has the whole of it.',
+      'A machine in no fleet reaches nothing and waits for nothing. `sync` fetches the policy and ships records once; run\n`cordon fleet sync --follow` as a service. Publishing shows what a draft opens and closes, and by replay what it would\nhave decided. docs/guides/fleet.md explains all of it.',
   },
   {
     name: 'import',
@@ -445,9 +444,9 @@ const rows: readonly CommandRow[] = [
       flag('--token-file FILE', 'With --http: the token to ask for, instead of a new one.'),
       flag('--name NAME', 'The name that a wrapped server’s tools are put under; of several, the one meant.'),
       flag('--url URL', 'The address of a server elsewhere (streamable HTTP).'),
-      flag('--config FILE', 'Wrap the servers of a file with "mcpServers", as MCP clients have it.'),
+      flag('--config FILE', 'Wrap the servers of a file with "mcpServers", as MCP clients use.'),
       flag('--plain', 'One wrapped server whose tools keep their names, for a client that has it by its name.'),
-      flag('--client CLIENT…', 'Whose configuration; by default each that is there.'),
+      flag('--client CLIENT…', 'The clients; by default each that has a configuration.'),
       flag('--user', 'Your own configurations and cordon.toml, instead of the project’s.'),
       flag('--read PATH…', 'With add: what the server may read.'),
       flag('--write PATH…', 'With add: what it may write.'),
@@ -523,7 +522,7 @@ const rows: readonly CommandRow[] = [
     name: 'acp',
     load: () => import('../commands/agents/acp.ts'),
     verbatim: true,
-    summary: 'Be an agent in an editor (ACP), or guard another agent for it.',
+    summary: 'Serve as an agent in an editor (ACP), or guard another agent there.',
     usage: 'cordon acp [--provider NAME] [--model NAME]\n  cordon acp [--root DIR] -- AGENT ARG…',
     flags: [
       flag('--provider NAME', 'The API profile of Cordon’s own agent.'),

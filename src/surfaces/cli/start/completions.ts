@@ -1,4 +1,4 @@
-/** `cordon completions`: scripts for bash, zsh and fish, made from the command table. */
+/** `cordon completions`: scripts for bash, zsh and fish, from the command table. */
 
 import { HOST_NAMES } from '../../hook/hosts/hosts.ts'
 import { oneOf } from '../arguments.ts'

@@ -21,9 +21,9 @@ let tell: ((error: unknown) => Promise<void>) | null = null
 process.on('uncaughtException', (error) => {
   const end = () => process.exit(crashCode(process.argv))
   // A crash while reporting a crash ends the process.
-  const told = tell
+  const reported = tell
   tell = null
-  if (told) return void told(error).finally(end)
+  if (reported) return void reported(error).finally(end)
   try {
     writeSync(2, `cordon: internal error: ${error instanceof Error ? error.message : String(error)}\n`)
   } catch {

@@ -14,9 +14,12 @@ export const root: FlagRow = flag('--root DIR', 'Judge against this project root
 
 const plan: FlagRow = flag('--plan', 'Print what the sandbox would be, and do not run.')
 const planJson = flag('--json', 'With --plan: print it as JSON.')
-const observe = flag('--observe', 'Ask nothing: the sandbox blocks what no grant names, and the record has it.')
+const observe = flag('--observe', 'Ask nothing: the sandbox blocks what no grant names, and the record lists it.')
 
-export const quiet: FlagRow = flag('-q --quiet', 'Say and ask nothing; the command’s own output and codes stay.')
+export const quiet: FlagRow = flag(
+  '-q --quiet',
+  'Print no messages and ask nothing; the command’s output and exit code stay.',
+)
 export const timeout: FlagRow = flag('--timeout SECONDS', 'Stop it after this time.')
 const interactive = flag('-i --interactive', 'At a terminal; without a command, open a shell.')
 
@@ -77,7 +80,7 @@ const rows: readonly CommandRow[] = [
     name: 'hook',
     load: () => import('../commands/machine/hook.ts'),
     verbatim: true,
-    summary: 'Answer the hook of an agent that cordon install was run for.',
+    summary: 'Answer the hook that cordon install placed in an agent.',
     usage: 'cordon hook {agents} [--root DIR] < call.json',
     flags: [
       flag('--root DIR', 'The project that the hook was installed for.'),

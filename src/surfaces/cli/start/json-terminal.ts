@@ -3,7 +3,7 @@
 import type { Terminal } from '../../terminal/terminal.ts'
 import { EXIT } from '../usage.ts'
 
-/** `wraps`: what is printed is no answer of Cordon's, even if it looks like JSON. */
+/** `wraps`: what is printed is not an answer of Cordon's, even if it looks like JSON. */
 export function jsonTerminal(
   terminal: Terminal,
   wraps: boolean,

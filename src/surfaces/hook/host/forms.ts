@@ -1,7 +1,6 @@
 /** Parts that most hosts' installations share: rows of settings, our own files, and a switch for all hooks. */
 
-import { parseToml } from '../../../agents/import/toml.ts'
-import { tomlText } from '../../../agents/settings/toml-text.ts'
+import { parseToml, tomlText } from '../../../agents/settings/toml-text.ts'
 import { HOOK_MARK, HOOK_TIMEOUT_SECONDS } from './hook-command.ts'
 import { editRows, type RowSettings } from './hook-rows.ts'
 import type { Json } from './host.ts'

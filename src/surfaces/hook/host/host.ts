@@ -3,7 +3,7 @@
 import type { HeldCommand } from '../../../agents/hook/held-commands.ts'
 import type { InlineSetting } from '../../../agents/hook/inline.ts'
 import type { HookCall } from '../../../agents/hook/judge.ts'
-import type { Expansion, Said } from '../../../agents/hook/unseen.ts'
+import type { Expansion, Said, UnseenPlace } from '../../../agents/hook/unseen.ts'
 import type { CommandWord } from '../../../agents/import/command-words.ts'
 import type { Reason } from '../../../policy/decision.ts'
 import type { Files } from '../../../system/files.ts'
@@ -120,7 +120,7 @@ export interface HostPrompts {
     env: Readonly<Record<string, string | undefined>>,
   ) => Promise<Pick<Reason, 'message' | 'remedy'> | null>
   /** How it asks which commands not to expand, if it asks before the person's words. */
-  readonly held?: {
+  readonly withheld?: {
     readonly isAsked: (input: Json) => boolean
     readonly answer: (commands: readonly HeldCommand[]) => string
   }
@@ -254,4 +254,14 @@ export function expectEvent(input: Json, ...events: readonly string[]): string {
     throw new ProtocolError(`the event is "${event}"; this hook answers ${events.join(', ')}`)
   }
   return event
+}
+
+export function unseenPlace(
+  { inlineSetting }: Host,
+  root: string,
+  cwd: string,
+  { machine, files }: { readonly machine: Machine; readonly files: Files },
+): UnseenPlace {
+  const at = files.canonical(cwd)
+  return { machine, cwd: at, setting: inlineSetting ? () => inlineSetting({ machine, files }, root, at) : null }
 }

@@ -27,7 +27,7 @@ const toml: TrustEntry = {
 const nested: TrustEntry = { ...toml, path: '/p/s.json', table: 'a', key: 'b', after: 'true' }
 const json: TrustEntry = { ...toml, agent: 'gemini', path: '/h/t.json', table: null, key: '/p', after: 'TRUST_FOLDER' }
 
-it('remembers by installation, and what stood there first', () => {
+it('remembers by installation, and what was there first', () => {
   keepTrust(state, [{ ...toml, before: 'untrusted' }, json])
   keepTrust(state, [{ ...toml, before: 'trusted', after: 'trusted' }])
   expect(trustOf(state, toml)).toEqual([{ ...toml, before: 'untrusted' }])
@@ -46,7 +46,7 @@ it.each([
   ['the table goes', 'a = 1\n\n[projects."/p"]\ntrust_level = "trusted"\n', toml, 'a = 1\n'],
   ['the file goes', '\n[projects."/p"]\ntrust_level = "trusted"\n', toml, null],
   [
-    'what stood there comes back',
+    'the earlier value returns',
     '[projects."/p"]\ntrust_level = "trusted"\n',
     { ...toml, before: 'untrusted' },
     '[projects."/p"]\ntrust_level = "untrusted"\n',
@@ -62,7 +62,7 @@ it.each([
   ['the file goes', '{"/p":"TRUST_FOLDER"}', json, null],
   ['the object goes', '{"x":1,"a":{"b":true}}', nested, '{"x":1}'],
   ['the file goes', '{"a":{"b":true}}', nested, null],
-  ['what stood there comes back', '{"a":{"b":true,"c":1}}', { ...nested, before: 'false' }, '{"a":{"b":false,"c":1}}'],
+  ['the earlier value returns', '{"a":{"b":true,"c":1}}', { ...nested, before: 'false' }, '{"a":{"b":false,"c":1}}'],
   ['changed since', '{"a":{"b":"true"}}', nested, '{"a":{"b":"true"}}'],
   ['no such object', '{"a":7}', nested, '{"a":7}'],
   ['distrusted since', '{"/p":"DO_NOT_TRUST"}', json, '{"/p":"DO_NOT_TRUST"}'],

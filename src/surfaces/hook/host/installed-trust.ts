@@ -1,11 +1,10 @@
 /** The trust that an installation wrote into a host's files, recorded so that removal reverts exactly that. */
 
-import { join } from 'node:path'
 import { withoutValue, withValue } from '../../../agents/settings/jsonc-text.ts'
 import { tomlValue, withoutTomlValue, withTomlValue } from '../../../agents/settings/toml-text.ts'
 import { parseSettings } from '../../../system/json.ts'
-import { withLock } from '../../../system/lock.ts'
-import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
+import { OwnList } from '../../../system/own-list.ts'
+import { openOwnDirectory } from '../../../system/state.ts'
 import { isObject } from './host.ts'
 
 /** One value in a file of the host. */
@@ -21,24 +20,19 @@ export interface TrustEntry {
   readonly after: string
 }
 
-interface TrustFile {
-  readonly version: 1
-  readonly entries: readonly TrustEntry[]
-}
-
 /** The record of one installation. */
 export function trustOf(
   stateDir: string,
   { agent, scope, root }: Pick<TrustEntry, 'agent' | 'scope' | 'root'>,
 ): readonly TrustEntry[] {
-  const own = read(stateDir).filter((entry) => entry.agent === agent && entry.scope === scope)
+  const own = TRUST.read(stateDir).filter((entry) => entry.agent === agent && entry.scope === scope)
   return scope === 'user' ? own : own.filter((entry) => entry.root === root)
 }
 
 /** Records written values; of a value written twice, the original. */
 export function keepTrust(stateDir: string, added: readonly TrustEntry[]): void {
   if (added.length === 0) return
-  change(stateDir, (entries) => {
+  TRUST.change(openOwnDirectory(stateDir), (entries) => {
     const known = (entry: TrustEntry): TrustEntry | undefined => entries.find((other) => isSame(other, entry))
     const merged = added.map((entry) => ({ ...entry, before: known(entry) ? known(entry)!.before : entry.before }))
     return [...entries.filter((entry) => !added.some((other) => isSame(other, entry))), ...merged]
@@ -47,7 +41,9 @@ export function keepTrust(stateDir: string, added: readonly TrustEntry[]): void 
 
 export function forgetTrust(stateDir: string, gone: readonly TrustEntry[]): void {
   if (gone.length > 0)
-    change(stateDir, (entries) => entries.filter((entry) => !gone.some((other) => isSame(other, entry))))
+    TRUST.change(openOwnDirectory(stateDir), (entries) =>
+      entries.filter((entry) => !gone.some((other) => isSame(other, entry))),
+    )
 }
 
 /** The file's text without these entries, or null if empty; values changed since stay. */
@@ -79,27 +75,14 @@ function isSame(a: TrustEntry, b: TrustEntry): boolean {
   return a.path === b.path && a.table === b.table && a.key === b.key
 }
 
-function read(stateDir: string): readonly TrustEntry[] {
-  return readOwnJson(join(stateDir, 'agent-trust.json'), isTrustFile)?.entries ?? []
-}
-
-function change(stateDir: string, how: (entries: readonly TrustEntry[]) => readonly TrustEntry[]): void {
-  const directory = openOwnDirectory(stateDir)
-  const file = join(directory, 'agent-trust.json')
-  withLock(join(directory, 'locks/agent-trust'), () => {
-    const entries = how(read(directory))
-    if (entries.length > 0) writeOwnJson(file, { version: 1, entries } satisfies TrustFile)
-    else removeIfThere(file)
-  })
-}
-
-function isTrustFile(value: unknown): value is TrustFile {
-  return isObject(value) && value.version === 1 && Array.isArray(value.entries) && value.entries.every(isEntry)
-}
-
-function isEntry(value: unknown): value is TrustEntry {
+function isEntry(value: unknown): boolean {
   if (!isObject(value)) return false
   const isText = (name: string): boolean => typeof value[name] === 'string'
   const isTextOrNull = (name: string): boolean => value[name] === null || isText(name)
   return ['agent', 'scope', 'root', 'path', 'key', 'after'].every(isText) && ['table', 'before'].every(isTextOrNull)
 }
+
+const TRUST = new OwnList<TrustEntry>(
+  { file: 'agent-trust.json', lock: 'locks/agent-trust', field: 'entries', goesEmpty: true },
+  isEntry,
+)

@@ -9,7 +9,7 @@ import { parseSettings } from '../../../system/json.ts'
 import type { Machine } from '../../../system/machine.ts'
 import type { OwnRules, RulePlace, RuleSource } from './host.ts'
 
-/** Where a call is made. */
+/** Where a call comes from. */
 export interface OwnRulesPlace {
   readonly machine: Pick<Machine, 'home' | 'env'>
   readonly files: Pick<Files, 'exists' | 'list' | 'readText'>
@@ -78,7 +78,7 @@ async function wordsOf(
   if (text.trim() === '') return []
   try {
     if (!from.endsWith('.toml')) return read(parseSettings(text))
-    const { parseToml } = await import('../../../agents/import/toml.ts')
+    const { parseToml } = await import('../../../agents/settings/toml-text.ts')
     return read(parseToml(text, from))
   } catch {
     return [unreadable('it')]

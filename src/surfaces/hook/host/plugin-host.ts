@@ -71,9 +71,9 @@ export function pluginHost<Name extends string>(
       }),
       pass: JSON.stringify({ cordon: 1, decision: 'allow' }),
       refuse: (reason) => JSON.stringify({ cordon: 1, decision: 'deny', reason }),
-      held: {
+      withheld: {
         isAsked: (input) => input.commands === true,
-        answer: (held) => JSON.stringify({ cordon: 1, decision: 'allow', held }),
+        answer: (withheld) => JSON.stringify({ cordon: 1, decision: 'allow', held: withheld }),
       },
     },
     results: {

@@ -25,11 +25,13 @@ export function skillShell(at: HostSurroundings, root: string, cwd: string): Inl
     })
     const last = said.at(-1)
     if (last === undefined) return { kind: 'open' }
-    if (last.value) return { kind: 'held' }
+    if (last.value) return { kind: 'withheld' }
     const isAgainst = said.some(({ value }) => value)
     return isAgainst ? { kind: 'overridden', file: last.file, line: `"${NO_INLINE}": false` } : { kind: 'open' }
   })
-  return (['overridden', 'open', 'held'] as const).flatMap((kind) => settings.filter((one) => one.kind === kind))[0]!
+  return (['overridden', 'open', 'withheld'] as const).flatMap((kind) =>
+    settings.filter((one) => one.kind === kind),
+  )[0]!
 }
 
 /** A file's setting, or null. A file that mentions the key but cannot be parsed may say anything. */

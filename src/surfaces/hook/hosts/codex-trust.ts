@@ -2,8 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { parseToml } from '../../../agents/import/toml.ts'
-import { tomlText, tomlValue, withTomlValue } from '../../../agents/settings/toml-text.ts'
+import { parseToml, tomlText, tomlValue, withTomlValue } from '../../../agents/settings/toml-text.ts'
 import { Fault } from '../../../system/fault.ts'
 import { hookCommand, isHookCommand, resultCommand } from '../host/hook-command.ts'
 import { isObject, type Json } from '../host/host.ts'

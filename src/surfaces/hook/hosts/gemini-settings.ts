@@ -91,7 +91,7 @@ export function drivenByEditor(
   const words = env[WORDS]
   if (words === undefined || !isForEditor(words)) return null
   return {
-    message: 'An editor drives Gemini CLI here (--acp), and then it asks no hook before a call.',
+    message: 'An editor drives Gemini CLI here (--acp), and in that mode it calls no hook.',
     remedy:
       'Use Gemini CLI at a terminal, or have the editor start `cordon run -- gemini --acp`: that guards its commands and its network; the editor decides about files that it asks the editor for.',
   }

@@ -1,8 +1,7 @@
 /** The hooks that were installed with what was created for them, so that silent removal is noticed. */
 
-import { join } from 'node:path'
-import { withLock } from '../../../system/lock.ts'
-import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
+import { OwnList } from '../../../system/own-list.ts'
+import { openOwnDirectory } from '../../../system/state.ts'
 import { isObject } from '../host/host.ts'
 
 export interface InstalledHook {
@@ -16,30 +15,28 @@ export interface InstalledHook {
   readonly since?: number
 }
 
-interface HookFile {
-  readonly version: 1
-  readonly hooks: readonly InstalledHook[]
-}
-
 /** The hook installed for an agent here, or null. */
 export function installedHook(
   stateDir: string,
   { agent, scope, root }: Pick<InstalledHook, 'agent' | 'scope' | 'root'>,
 ): InstalledHook | null {
-  return read(stateDir).find((hook) => isFor(hook, agent, scope, root)) ?? null
+  return HOOKS.read(stateDir).find((hook) => isFor(hook, agent, scope, root)) ?? null
 }
 
 /** Every hook that is installed. */
 export function installedHooks(stateDir: string): readonly InstalledHook[] {
-  return read(stateDir)
+  return HOOKS.read(stateDir)
 }
 
 export function keepHook(stateDir: string, hook: InstalledHook): void {
-  change(stateDir, (hooks) => {
+  HOOKS.change(openOwnDirectory(stateDir), (hooks) => {
     const known = hooks.find((other) => isFor(other, hook.agent, hook.scope, hook.root))
-    const made = [...new Set([...(known?.made ?? []), ...hook.made])]
+    const created = [...new Set([...(known?.made ?? []), ...hook.made])]
     const since = known ? known.since : hook.since
-    return [...hooks.filter((other) => other !== known), { ...hook, made, ...(since !== undefined && { since }) }]
+    return [
+      ...hooks.filter((other) => other !== known),
+      { ...hook, made: created, ...(since !== undefined && { since }) },
+    ]
   })
 }
 
@@ -48,32 +45,14 @@ export function forgetHook(
   { agent, scope, root }: Pick<InstalledHook, 'agent' | 'scope' | 'root'>,
 ): void {
   if (installedHook(stateDir, { agent, scope, root }) === null) return
-  change(stateDir, (hooks) => hooks.filter((hook) => !isFor(hook, agent, scope, root)))
+  HOOKS.change(openOwnDirectory(stateDir), (hooks) => hooks.filter((hook) => !isFor(hook, agent, scope, root)))
 }
 
 function isFor(hook: InstalledHook, agent: string, scope: string, root: string): boolean {
   return hook.agent === agent && hook.scope === scope && (scope === 'user' || hook.root === root)
 }
 
-function read(stateDir: string): readonly InstalledHook[] {
-  return readOwnJson(join(stateDir, 'agent-hooks.json'), isHookFile)?.hooks ?? []
-}
-
-function change(stateDir: string, how: (hooks: readonly InstalledHook[]) => readonly InstalledHook[]): void {
-  const directory = openOwnDirectory(stateDir)
-  const file = join(directory, 'agent-hooks.json')
-  withLock(join(directory, 'locks/agent-hooks'), () => {
-    const hooks = how(read(directory))
-    if (hooks.length > 0) writeOwnJson(file, { version: 1, hooks } satisfies HookFile)
-    else removeIfThere(file)
-  })
-}
-
-function isHookFile(value: unknown): value is HookFile {
-  return isObject(value) && value.version === 1 && Array.isArray(value.hooks) && value.hooks.every(isHook)
-}
-
-function isHook(value: unknown): value is InstalledHook {
+function isHook(value: unknown): boolean {
   return (
     isObject(value) &&
     ['agent', 'scope', 'root'].every((name) => typeof value[name] === 'string') &&
@@ -82,3 +61,8 @@ function isHook(value: unknown): value is InstalledHook {
     (value.since === undefined || typeof value.since === 'number')
   )
 }
+
+const HOOKS = new OwnList<InstalledHook>(
+  { file: 'agent-hooks.json', lock: 'locks/agent-hooks', field: 'hooks', goesEmpty: true },
+  isHook,
+)

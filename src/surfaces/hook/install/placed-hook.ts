@@ -108,11 +108,11 @@ export function writeChange({ path, before, after }: FileChange, isProgram = fal
   const kept = readFile(backup)
   if (after === kept) rmSync(backup)
   else if (before !== null && !isOwnText(before)) machineFiles.writeText(backup, before, { mode })
-  const made = missingAbove(target)
+  const created = missingAbove(target)
   mkdirSync(dirname(target), { recursive: true })
   machineFiles.writeText(target, after, { mode })
   chmodSync(target, mode)
-  return made
+  return created
 }
 
 function missingAbove(path: string): readonly string[] {

@@ -14,8 +14,8 @@ const gave = (content: unknown, ...more: readonly unknown[]) => ({
   role: 'user',
   content: [{ type: 'tool_result', tool_use_id: 'call_0', content }, ...more],
 })
-const ordered = (orders: string, ...messages: readonly unknown[]): string =>
-  JSON.stringify({ system_prompt: orders, messages: [...messages, CALL] })
+const ordered = (prompt: string, ...messages: readonly unknown[]): string =>
+  JSON.stringify({ system_prompt: prompt, messages: [...messages, CALL] })
 
 /** What is read at each look; the last stays. */
 function acts(texts: readonly (string | null)[], more: Readonly<Record<string, unknown>> = {}): Promise<boolean> {
@@ -74,7 +74,7 @@ it.each([
 const BEHIND = JSON.stringify({ messages: [said(ACT)] })
 
 it.each([
-  ['it comes to the call', [BEHIND, BEHIND, record(said(ACT), said(PLAN))], {}, false],
+  ['the call follows', [BEHIND, BEHIND, record(said(ACT), said(PLAN))], {}, false],
   ['it is not there yet', [null, null, record(said(ACT))], {}, true],
   ['it is being written', ['{"messages":[', record(said(ACT))], {}, true],
   ['a sub-agent’s calls stand elsewhere', [BEHIND], { parent_agent_id: 'agent_1' }, true],

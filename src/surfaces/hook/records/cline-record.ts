@@ -59,6 +59,6 @@ function modeOf(record: Json): string | null {
   const said = partsOf(record, 'user').filter((parts) => parts.every(({ type }) => type === 'text'))
   const last = said.map(([first]) => String(first?.text)).findLast((text) => /^<user_(?:input|command)\b/.test(text))
   if (!last?.startsWith('<user_command')) return /^<user_input mode="(\w+)">/.exec(last ?? '')?.[1] ?? null
-  const { system_prompt: orders } = record
-  return typeof orders === 'string' && !orders.includes(PLANS) ? 'act' : 'plan'
+  const { system_prompt: prompt } = record
+  return typeof prompt === 'string' && !prompt.includes(PLANS) ? 'act' : 'plan'
 }

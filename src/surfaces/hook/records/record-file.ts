@@ -34,7 +34,7 @@ export function* piecesFromEnd(fd: number, most: number): Generator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
   let length = FIRST_PIECE
   for (let end = size; end > 0; length = larger(length)) {
-    if (size - end > most) throw new RangeError('the record is too long to be looked through')
+    if (size - end > most) throw new RangeError('the record is too long to search')
     const start = Math.max(0, end - length)
     const bytes = Buffer.concat([pieceAt(fd, start, end - start), rest])
     const cut = start === 0 ? 0 : bytes.indexOf(LINE) + 1

@@ -1,6 +1,7 @@
 /** Calls through the gateway: finds the server, judges the call, and cleans its result. */
 
-import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
+import { isRecord } from '../../../system/json.ts'
+import { ERROR, type Json, RpcError } from '../../../system/json-rpc.ts'
 import type { Gated, GatewayGate } from './gate.ts'
 import { innerUri, type Names } from './namespace.ts'
 import { guardedCompletion, guardedContents, guardedPrompt, guardedResult } from './result.ts'
@@ -31,10 +32,10 @@ export class GatewayCalls {
     if (!tool) throw new RpcError(ERROR.params, `there is no tool ${JSON.stringify(name)}`)
     const problem = schemaProblem(tool.definition.inputSchema, given, 'the input')
     if (problem) throw new RpcError(ERROR.params, problem)
-    if (!isObject(given)) throw new RpcError(ERROR.params, '"arguments" must be an object')
+    if (!isRecord(given)) throw new RpcError(ERROR.params, '"arguments" must be an object')
     const called = `mcp__${server.label}__${inner}`
     const { annotations } = tool.definition
-    const hints = isObject(annotations) ? annotations : {}
+    const hints = isRecord(annotations) ? annotations : {}
     const gated = await this.#gate.pass(
       { called, server: server.label, input: given, hints, elicit: context.elicit },
       async () => {
@@ -55,7 +56,7 @@ export class GatewayCalls {
     if (!prompts.some(({ definition }) => definition.name === inner)) {
       throw new RpcError(ERROR.params, `there is no prompt ${JSON.stringify(name)}`)
     }
-    if (!isObject(given) || !Object.values(given).every((value) => typeof value === 'string')) {
+    if (!isRecord(given) || !Object.values(given).every((value) => typeof value === 'string')) {
       throw new RpcError(ERROR.params, '"arguments" must be an object of texts')
     }
     const sent = { name: inner, arguments: given }
@@ -81,7 +82,7 @@ export class GatewayCalls {
 
   /** Completions follow every keystroke, so they never ask: they need a level of allow. */
   async complete({ ref, argument, context: given }: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
-    if (!isObject(ref) || !isObject(argument)) throw new RpcError(ERROR.params, '"ref" and "argument" must be objects')
+    if (!isRecord(ref) || !isRecord(argument)) throw new RpcError(ERROR.params, '"ref" and "argument" must be objects')
     const isPrompt = ref.type === 'ref/prompt'
     const at = isPrompt ? this.#named(ref.name, 'prompt') : this.resource(ref.uri)
     const { server } = at
@@ -89,7 +90,7 @@ export class GatewayCalls {
     const called = `mcp_${isPrompt ? 'prompts' : 'resources'}__${server.label}`
     await server.wrapped.ready()
     if (!(await this.#gate.isOpen(called)) || !server.wrapped.has('completions')) return { completion: { values: [] } }
-    const sent = { ref: inner, argument, ...(isObject(given) && { context: given }) }
+    const sent = { ref: inner, argument, ...(isRecord(given) && { context: given }) }
     const gated = await this.#gate.pass(
       { called, server: server.label, input: sent, elicit: null },
       async () => {

@@ -1,6 +1,7 @@
 /** Sends changes of lists and subscribed resources to the clients that listen. */
 
-import { ERROR, type IncomingRequest, isObject, type Json, RpcError, type RpcPeer } from '../json-rpc.ts'
+import { isRecord } from '../../../system/json.ts'
+import { ERROR, type IncomingRequest, type Json, RpcError, type RpcPeer } from '../../../system/json-rpc.ts'
 import { META } from '../revision.ts'
 import { innerUri, outerUri } from './namespace.ts'
 import type { WrappedServer } from './wrapped-server.ts'
@@ -100,7 +101,7 @@ export class ChangeFeed {
     find: (uri: unknown) => Promise<{ readonly server: FeedServer; readonly uri: string }>,
   ): Promise<never> {
     if (this.#listeners.size >= MAX_LISTENERS) throw new RpcError(ERROR.internal, 'too many listeners')
-    const wanted = isObject(params.notifications) ? params.notifications : {}
+    const wanted = isRecord(params.notifications) ? params.notifications : {}
     const fields = Object.keys(LISTS).filter((field) => wanted[field] === true)
     const uris = Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions : []
     const agreed: string[] = []

@@ -7,9 +7,10 @@ import { type Approval, runToolCall, type Stages } from '../../../call/run-tool-
 import type { Decision } from '../../../policy/decision.ts'
 import { type Answer, type ApprovalRequest, approve, type CordonOptions, requestOf } from '../../../session/cordon.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
+import { isRecord } from '../../../system/json.ts'
+import { ERROR, type Json, RpcError } from '../../../system/json-rpc.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
 import { elicitationPrompter } from '../elicitation.ts'
-import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { GuardedResult } from './result.ts'
 
@@ -176,7 +177,7 @@ export class GatewayGate {
     const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
     try {
       const given = await elicit({ message: visibleLines(message), requestedSchema }, signal)
-      const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
+      const content = isRecord(given) && given.action === 'accept' && isRecord(given.content) ? given.content : {}
       return typeof content.answer === 'string' && choices.includes(content.answer) ? content.answer : null
     } catch {
       return null

@@ -1,6 +1,6 @@
 /** Relays log messages of a wrapped server: validated, cleaned, and limited in number. */
 
-import type { Json } from '../json-rpc.ts'
+import type { Json } from '../../../system/json-rpc.ts'
 import { guardedNote, type Origin } from './result.ts'
 
 const LEVELS: readonly string[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']

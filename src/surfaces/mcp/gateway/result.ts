@@ -2,7 +2,8 @@
 
 import { scanText } from '../../../scan/injection/injection.ts'
 import type { Redactor } from '../../../scan/redact/redact.ts'
-import { isObject, type Json } from '../json-rpc.ts'
+import { isRecord } from '../../../system/json.ts'
+import type { Json } from '../../../system/json-rpc.ts'
 import { outerUri } from './namespace.ts'
 import { schemaProblem } from './schema-check.ts'
 
@@ -34,7 +35,7 @@ const PARTS: Readonly<Record<string, (part: Json) => boolean>> = {
   text: ({ text }) => typeof text === 'string',
   image: isMedia,
   audio: isMedia,
-  resource: ({ resource }) => isObject(resource) && typeof resource.uri === 'string',
+  resource: ({ resource }) => isRecord(resource) && typeof resource.uri === 'string',
   resource_link: ({ uri, name }) => typeof uri === 'string' && typeof name === 'string',
 }
 
@@ -43,7 +44,7 @@ function isMedia({ data, mimeType }: Json): boolean {
 }
 
 function isPart(value: unknown): value is Json {
-  if (!isObject(value) || typeof value.type !== 'string' || !Object.hasOwn(PARTS, value.type)) return false
+  if (!isRecord(value) || typeof value.type !== 'string' || !Object.hasOwn(PARTS, value.type)) return false
   return PARTS[value.type]!(value)
 }
 
@@ -111,7 +112,7 @@ class Cleaning {
     if (typeof value === 'string') return this.text(value)
     if (depth > 64) return null
     if (Array.isArray(value)) return value.map((item) => this.deep(item, depth + 1))
-    if (!isObject(value)) return value
+    if (!isRecord(value)) return value
     const binary = value.type === 'image' || value.type === 'audio'
     return Object.fromEntries(
       Object.entries(value).map(([name, field]) => {
@@ -133,7 +134,7 @@ class Cleaning {
     const { _meta, icons, resource, ...part } = given
     const cleaned = this.deep(part) as Json
     if (part.type === 'resource_link') return { ...cleaned, uri: this.#uri(part.uri) }
-    return isObject(resource) ? { ...cleaned, resource: this.contents(resource) } : cleaned
+    return isRecord(resource) ? { ...cleaned, resource: this.contents(resource) } : cleaned
   }
 
   contents(given: Json): Json {
@@ -173,7 +174,7 @@ class Cleaning {
 
 /** The result of a tool. Throws if it is not a result. */
 export function guardedResult(given: unknown, outputSchema: unknown, tool: string, origin: Origin): GuardedResult {
-  if (!isObject(given) || !Array.isArray(given.content ?? [])) throw new TypeError(`${tool} brought back no result`)
+  if (!isRecord(given) || !Array.isArray(given.content ?? [])) throw new TypeError(`${tool} returned no result`)
   const cleaning = new Cleaning(origin)
   const content = cleaning.parts((given.content ?? []) as unknown[])
   const structured = given.structuredContent === undefined ? undefined : cleaning.deep(given.structuredContent)
@@ -189,10 +190,10 @@ export function guardedResult(given: unknown, outputSchema: unknown, tool: strin
 }
 
 export function guardedPrompt(given: Json, origin: Origin): GuardedResult {
-  if (!Array.isArray(given.messages)) throw new TypeError('it brought back no messages')
+  if (!Array.isArray(given.messages)) throw new TypeError('it returned no messages')
   const cleaning = new Cleaning(origin)
   const messages = given.messages.slice(0, MAX_PARTS).flatMap((message: unknown): Json[] => {
-    if (!isObject(message)) return []
+    if (!isRecord(message)) return []
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     return cleaning.parts([message.content]).map((content) => ({ role, content }))
   })
@@ -204,9 +205,9 @@ export function guardedPrompt(given: Json, origin: Origin): GuardedResult {
 
 /** The contents of a resource. */
 export function guardedContents(given: Json, origin: Origin): GuardedResult {
-  if (!Array.isArray(given.contents)) throw new TypeError('it brought back no contents')
+  if (!Array.isArray(given.contents)) throw new TypeError('it returned no contents')
   const cleaning = new Cleaning(origin)
-  const contents = given.contents.slice(0, MAX_PARTS).filter(isObject)
+  const contents = given.contents.slice(0, MAX_PARTS).filter(isRecord)
   const kept = contents.map((part) => cleaning.contents(part))
   const uri = kept[0]?.uri ?? outerUri(origin.label, '')
   const notes = cleaning.notes().map((text) => ({ uri, mimeType: 'text/plain', text }))
@@ -214,7 +215,7 @@ export function guardedContents(given: Json, origin: Origin): GuardedResult {
 }
 
 export function guardedCompletion(given: Json, origin: Origin): Json {
-  const { values, total, hasMore } = isObject(given.completion) ? given.completion : {}
+  const { values, total, hasMore } = isRecord(given.completion) ? given.completion : {}
   const cleaning = new Cleaning(origin)
   const texts = (Array.isArray(values) ? values : []).filter((value) => typeof value === 'string').slice(0, MAX_VALUES)
   const cleaned = texts.map((text) => cleaning.text(text))

@@ -41,7 +41,7 @@ const rows: readonly (readonly [note: string, schema: unknown, good: unknown, ba
 ]
 
 describe.each(rows)('%s', (_, schema, good, bad) => {
-  it('holds', () => {
+  it('accepts valid values', () => {
     expect(schemaProblem(schema, good)).toBeNull()
     expect(schemaProblem(schema, bad)).not.toBeNull()
   })
@@ -68,7 +68,7 @@ it('does not go round for ever, nor take all the time there is', () => {
   expect(schemaProblem({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(100)}!`)).toBeNull()
 })
 
-it('looks at a value once, however often its schema asks what it is', () => {
+it('checks a value once, however often its schema asks what it is', () => {
   let looks = 0
   const value = {
     get a() {
@@ -81,7 +81,7 @@ it('looks at a value once, however often its schema asks what it is', () => {
   expect(looks).toBeLessThan(10)
 })
 
-describe('schemas that are made to take for ever', () => {
+describe('schemas that are designed to take for ever', () => {
   const branches = (part: object) => ({ anyOf: Array.from({ length: 2_000 }, () => part) })
   const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at]))
   const long = Array.from({ length: 20_000 }, (_, at) => ({ at }))
@@ -93,7 +93,7 @@ describe('schemas that are made to take for ever', () => {
     ['one wide branch after the other', { allOf: Array(600_000).fill({}) }, 1],
     ['many comparisons with a long text', branches({ enum: ['y'.repeat(100_000)] }), `${'y'.repeat(99_999)}z`],
   ])('%s: given up, and said so', (_, schema, value) => {
-    expect(schemaProblem(schema, value)).toContain('too involved')
+    expect(schemaProblem(schema, value)).toContain('too complex')
   })
 
   it('many counts of many fields: they are listed once', () => {

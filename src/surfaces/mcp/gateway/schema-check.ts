@@ -3,8 +3,8 @@
  * and patterns are not run, because a crafted one never ends. `pattern`, `format` and rarer keywords are not checked.
  */
 
-import { canonicalJson } from '../../../system/json.ts'
-import { isObject, type Json } from '../json-rpc.ts'
+import { canonicalJson, isRecord } from '../../../system/json.ts'
+import type { Json } from '../../../system/json-rpc.ts'
 
 const MAX_DEPTH = 32
 /** The cost limit of one check, by steps and sizes: several times what a large result needs, and below 100 ms. */
@@ -34,7 +34,7 @@ export function schemaProblem(schema: unknown, value: unknown, where = 'the valu
   try {
     return problemOf(schema, value, where, check)
   } catch (error) {
-    if (error instanceof TooInvolved) return `${where} cannot be checked: its schema is too involved`
+    if (error instanceof TooInvolved) return `${where} cannot be checked: its schema is too complex`
     throw error
   }
 }
@@ -47,8 +47,8 @@ function spend({ work }: Check, amount: number): void {
 }
 
 function problemOf(schema: unknown, value: unknown, where: string, check: Check): string | null {
-  if (schema === false) return `${where} may not be there`
-  if (!isObject(schema)) return null
+  if (schema === false) return `${where} is not allowed`
+  if (!isRecord(schema)) return null
   if (check.depth > MAX_DEPTH) return `${where} is nested too deeply`
   spend(check, 1)
   check.depth++
@@ -63,7 +63,7 @@ function deeperProblem(schema: Json, value: unknown, where: string, check: Check
     choiceProblem(schema, value, where, check) ??
     sizeProblem(schema, value, where, check) ??
     (Array.isArray(value) ? itemsProblem(schema, value, where, check) : null) ??
-    (isObject(value) ? objectProblem(schema, value, where, check) : null) ??
+    (isRecord(value) ? objectProblem(schema, value, where, check) : null) ??
     combinedProblem(schema, value, where, check)
   )
 }
@@ -84,7 +84,7 @@ function resolve(reference: string, check: Check): unknown {
   for (const part of parts) {
     const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
     if (Array.isArray(at)) at = at[Number(name)]
-    else if (isObject(at) && Object.hasOwn(at, name)) at = at[name]
+    else if (isRecord(at) && Object.hasOwn(at, name)) at = at[name]
     else return undefined
   }
   return at
@@ -151,7 +151,7 @@ function sizeOf(value: unknown, most: number): number {
 }
 
 /** A bound: the keyword, and whether the measure satisfies it. */
-type Bound = readonly [keyword: string, holds: (measured: number, bound: number) => boolean]
+type Bound = readonly [keyword: string, isWithin: (measured: number, bound: number) => boolean]
 
 const isAtLeast: Bound[1] = (measured, bound) => measured >= bound
 const isAtMost: Bound[1] = (measured, bound) => measured <= bound
@@ -176,13 +176,13 @@ function sizeProblem(schema: Json, value: unknown, where: string, check: Check):
   if (typeof value === 'number') return boundProblem(NUMBER, schema, () => value, where)
   if (typeof value === 'string') return boundProblem(TEXT, schema, () => characters(value, check), where)
   if (Array.isArray(value)) return boundProblem(ITEMS, schema, () => value.length, where)
-  return isObject(value) ? boundProblem(FIELDS, schema, () => fieldsOf(value, check).length, where) : null
+  return isRecord(value) ? boundProblem(FIELDS, schema, () => fieldsOf(value, check).length, where) : null
 }
 
 function boundProblem(list: readonly Bound[], schema: Json, measure: () => number, where: string): string | null {
-  for (const [keyword, holds] of list) {
+  for (const [keyword, isWithin] of list) {
     const bound = schema[keyword]
-    if (typeof bound === 'number' && !holds(measure(), bound)) return `${where} breaks "${keyword}" of ${bound}`
+    if (typeof bound === 'number' && !isWithin(measure(), bound)) return `${where} breaks "${keyword}" of ${bound}`
   }
   return null
 }
@@ -208,7 +208,7 @@ function itemsProblem(schema: Json, value: readonly unknown[], where: string, ch
   if (schema.uniqueItems !== true) return null
   spend(check, value.length)
   const different = new Set(value.map((item) => itemKey(item, check)))
-  return different.size === value.length ? null : `${where} contains the same twice`
+  return different.size === value.length ? null : `${where} contains the same value twice`
 }
 
 /** Equal for equal items, and only for those. */
@@ -219,7 +219,7 @@ function itemKey(item: unknown, check: Check): string {
 }
 
 function objectProblem(schema: Json, value: Json, where: string, check: Check): string | null {
-  const properties = isObject(schema.properties) ? schema.properties : {}
+  const properties = isRecord(schema.properties) ? schema.properties : {}
   const required = Array.isArray(schema.required) ? schema.required : []
   const fields = fieldsOf(value, check)
   spend(check, required.length + fields.length)
@@ -276,7 +276,7 @@ function isOfType(type: string, value: unknown): boolean {
     case 'array':
       return Array.isArray(value)
     case 'object':
-      return isObject(value)
+      return isRecord(value)
     case 'null':
       return value === null
     case 'integer':

@@ -2,9 +2,10 @@
 
 import { type DescriptionPin, pinOf, type ServerPins } from '../../../agents/mcp/pins.ts'
 import { scanText } from '../../../scan/injection/injection.ts'
+import { isRecord } from '../../../system/json.ts'
+import { ERROR, type Json, RpcError } from '../../../system/json-rpc.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
-import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import { type Names, outerUri } from './namespace.ts'
 import { ALONE, type WrappedServer } from './wrapped-server.ts'
@@ -123,7 +124,7 @@ export class ServerCatalog {
       if (!Array.isArray(list))
         throw new RpcError(ERROR.internal, `the list of ${kind.field} of ${server.label} is not a list`)
       for (const item of list.slice(0, MAX_OFFERS)) {
-        const name = isObject(item) ? item[kind.key] : undefined
+        const name = isRecord(item) ? item[kind.key] : undefined
         // Of two names that a client may confuse, the first wins.
         if (typeof name !== 'string' || !kind.valid.test(name) || isTaken(found, name, kind)) continue
         const definition = plain(item)
@@ -263,6 +264,6 @@ function marked(definition: Json, label: string): Json {
 export function withVisibleText(value: unknown): unknown {
   if (typeof value === 'string') return visibleLines(value)
   if (Array.isArray(value)) return value.map(withVisibleText)
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withVisibleText(field)]))
 }

@@ -6,8 +6,9 @@
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ServerRequest } from '../../../agents/mcp/servers.ts'
+import { isRecord } from '../../../system/json.ts'
+import { ERROR, type Json, RpcError } from '../../../system/json-rpc.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
-import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { GatewayGate } from './gate.ts'
 import { type GuardedResult, guardedValue, type Origin } from './result.ts'
@@ -71,16 +72,16 @@ function elicited(
     const { message, requestedSchema, mode = 'form' } = params
     if (mode !== 'form') throw new Error('only forms are passed on: an address to open could point anywhere')
     const schema = JSON.stringify(requestedSchema ?? {})
-    if (!isObject(requestedSchema) || schema.length > MAX_SCHEMA) throw new Error('the form is not valid')
+    if (!isRecord(requestedSchema) || schema.length > MAX_SCHEMA) throw new Error('the form is not valid')
     const asksSecret = SECRET_WORDS.test(`${String(message)} ${schema}`)
     const shown = [
       `The MCP server “${label}” asks: ${visibleLines(String(message ?? '').slice(0, MAX_MESSAGE))}`,
       ...(asksSecret ? ['(Cordon: what you type goes to that server. Do not give it passwords or keys.)'] : []),
     ].join('\n')
     const answer = await elicit({ message: shown, requestedSchema: withVisibleText(requestedSchema) }, signal)
-    if (!isObject(answer) || typeof answer.action !== 'string') throw new Error('the client gave no answer')
+    if (!isRecord(answer) || typeof answer.action !== 'string') throw new Error('the client gave no answer')
     const { action, content } = answer
-    const json = { action, ...(action === 'accept' && isObject(content) && { content }) }
+    const json = { action, ...(action === 'accept' && isRecord(content) && { content }) }
     return { json, text: action, isError: false, injection: null }
   }
 }
@@ -104,7 +105,7 @@ function sampled(
       ...(stopSequences !== undefined && { stopSequences }),
     }
     const given = await sample(asked, signal)
-    if (!isObject(given)) throw new Error('the client gave no answer')
+    if (!isRecord(given)) throw new Error('the client gave no answer')
     return { json: guardedValue(given, origin) as Json, text: '', isError: false, injection: null }
   }
 }

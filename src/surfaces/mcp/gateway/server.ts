@@ -3,7 +3,7 @@
 import type { ServerPins } from '../../../agents/mcp/pins.ts'
 import type { ServerRequest } from '../../../agents/mcp/servers.ts'
 import { createRedactor } from '../../../scan/redact/redact.ts'
-import { ERROR, type Json, RpcError } from '../json-rpc.ts'
+import { ERROR, type Json, RpcError } from '../../../system/json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { GatewayGate } from './gate.ts'
@@ -136,8 +136,8 @@ export class GatewayServer {
     if (logLevel !== null) await this.setLogLevel(logLevel, signal).catch(() => {})
     const relay = progress && new ProgressRelay((given) => progress(this.#progressOf(given)), this.#around.now)
     try {
-      const told = relay && ((given: Json) => relay.take(given))
-      return await this.wrapped.request(method, params, { ...context, progress: told }, signal)
+      const reported = relay && ((given: Json) => relay.take(given))
+      return await this.wrapped.request(method, params, { ...context, progress: reported }, signal)
     } finally {
       relay?.end()
     }

@@ -1,8 +1,9 @@
 /** One conversation through the gateway, between the client and the wrapped servers. Without I/O. */
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { isRecord } from '../../../system/json.ts'
+import { ERROR, type IncomingRequest, type Json, RpcError, RpcPeer, type Send } from '../../../system/json-rpc.ts'
 import { version } from '../../../system/version.ts'
-import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from '../json-rpc.ts'
 import { agreedRevision, discovered, type Envelope, elicitsForms, readEnvelope, sealed } from '../revision.ts'
 import { type Elicit, MAY_ASK, Rounds } from '../rounds.ts'
 import { GatewayCalls } from './calls.ts'
@@ -144,8 +145,8 @@ export class GatewaySession {
   }
 
   #initialize({ capabilities, protocolVersion }: Json): Json {
-    const own = isObject(capabilities) ? capabilities : {}
-    this.#handshake = { elicits: elicitsForms(own), samples: isObject(own.sampling) }
+    const own = isRecord(capabilities) ? capabilities : {}
+    this.#handshake = { elicits: elicitsForms(own), samples: isRecord(own.sampling) }
     this.#elicits ||= this.#handshake.elicits
     // Servers start slowly, and a failing one must not block the others.
     for (const server of this.#servers.values()) void server.wrapped.ready().catch(() => {})
@@ -166,7 +167,7 @@ export class GatewaySession {
       logLevel,
       progress: (params) => {
         const { _meta } = round() ?? {}
-        const token = isObject(_meta) ? _meta.progressToken : undefined
+        const token = isRecord(_meta) ? _meta.progressToken : undefined
         if (typeof token !== 'string' && typeof token !== 'number') return
         tell('notifications/progress', { ...params, progressToken: token })
       },
@@ -252,8 +253,8 @@ export class GatewaySession {
     if (!isLogLevel(level)) throw new RpcError(ERROR.params, '"level" must be a log level')
     this.#logLevel = level
     // A starting server gets it when ready.
-    const told = Promise.allSettled([...this.#servers.values()].map((server) => server.setLogLevel(level, signal)))
-    await Promise.race([told, this.#patience()])
+    const reported = Promise.allSettled([...this.#servers.values()].map((server) => server.setLogLevel(level, signal)))
+    await Promise.race([reported, this.#patience()])
     return {}
   }
 }

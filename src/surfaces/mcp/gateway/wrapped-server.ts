@@ -2,8 +2,9 @@
  * A server behind the gateway: started on demand, in its own protocol revision, restarted when it ends. Without I/O.
  */
 
+import { isRecord } from '../../../system/json.ts'
+import { ERROR, type IncomingRequest, type Json, RpcError, RpcPeer, type Send } from '../../../system/json-rpc.ts'
 import { version } from '../../../system/version.ts'
-import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from '../json-rpc.ts'
 import { HANDSHAKE_REVISIONS, META, STATELESS_REVISION } from '../revision.ts'
 import type { Elicit } from '../rounds.ts'
 
@@ -86,13 +87,13 @@ export class WrappedServer {
 
   /** True if the running server announced this capability. */
   has(capability: string): boolean {
-    return isObject(this.#up?.capabilities[capability])
+    return isRecord(this.#up?.capabilities[capability])
   }
 
   /** True if a capability has a feature, such as `subscribe` of `resources`. */
   offers(capability: string, feature: string): boolean {
     const found = this.#up?.capabilities[capability]
-    return isObject(found) && found[feature] === true
+    return isRecord(found) && found[feature] === true
   }
 
   /** The running server's name for itself. */
@@ -161,7 +162,7 @@ export class WrappedServer {
       const meta = { ...(token !== null && { progressToken: token }), ...(up.stateless && this.#envelope(context)) }
       const sent = { ...params, ...answers, ...(Object.keys(meta).length > 0 && { _meta: meta }) }
       const result = await this.#heard(up.peer.request(method, sent, signal))
-      if (!isObject(result)) throw new RpcError(ERROR.internal, `${this.label} gave no result for ${method}`)
+      if (!isRecord(result)) throw new RpcError(ERROR.internal, `${this.label} gave no result for ${method}`)
       if (!up.stateless || result.resultType === undefined || result.resultType === 'complete') return result
       if (result.resultType !== 'input_required') {
         throw new RpcError(ERROR.internal, `${this.label} gave a result of a kind that is not known here`)
@@ -182,12 +183,12 @@ export class WrappedServer {
   }
 
   async #inputs({ inputRequests, requestState }: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
-    const wanted = Object.entries(isObject(inputRequests) ? inputRequests : {})
+    const wanted = Object.entries(isRecord(inputRequests) ? inputRequests : {})
     if (wanted.length > MAX_INPUTS) throw new RpcError(ERROR.internal, `${this.label} asked for too much at one time`)
     const inputResponses: Record<string, unknown> = {}
     for (const [key, request] of wanted) {
-      if (!isObject(request)) continue
-      const params = isObject(request.params) ? request.params : {}
+      if (!isRecord(request)) continue
+      const params = isRecord(request.params) ? request.params : {}
       inputResponses[key] = await this.#parts.asked(String(request.method), params, context, signal)
     }
     return { inputResponses, ...(requestState !== undefined && { requestState }) }
@@ -258,7 +259,7 @@ export class WrappedServer {
     let refused: RpcError
     try {
       const given = await this.#heard(peer.request('initialize', hello, signal))
-      if (!isObject(given) || !HANDSHAKE_REVISIONS.includes(String(given.protocolVersion))) {
+      if (!isRecord(given) || !HANDSHAKE_REVISIONS.includes(String(given.protocolVersion))) {
         throw new TypeError('it did not answer as an MCP server does')
       }
       peer.notify('notifications/initialized', {})
@@ -268,9 +269,9 @@ export class WrappedServer {
       refused = error
     }
     const found = await peer.request('server/discover', { _meta: this.#envelope(ALONE) }, signal).catch(() => null)
-    const versions = isObject(found) && Array.isArray(found.supportedVersions) ? found.supportedVersions : []
-    if (!isObject(found) || !versions.includes(STATELESS_REVISION)) throw refused
-    return { stateless: true, ...announced(found, isObject(found._meta) ? found._meta[META.server] : null) }
+    const versions = isRecord(found) && Array.isArray(found.supportedVersions) ? found.supportedVersions : []
+    if (!isRecord(found) || !versions.includes(STATELESS_REVISION)) throw refused
+    return { stateless: true, ...announced(found, isRecord(found._meta) ? found._meta[META.server] : null) }
   }
 
   /** A server without sessions reports changes to listeners only. */
@@ -314,6 +315,6 @@ export class WrappedServer {
 }
 
 function announced({ capabilities }: Json, info: unknown): Pick<Up, 'capabilities' | 'name'> {
-  const name = isObject(info) && typeof info.name === 'string' ? info.name.slice(0, MAX_NAME) : null
-  return { capabilities: isObject(capabilities) ? capabilities : {}, name }
+  const name = isRecord(info) && typeof info.name === 'string' ? info.name.slice(0, MAX_NAME) : null
+  return { capabilities: isRecord(capabilities) ? capabilities : {}, name }
 }

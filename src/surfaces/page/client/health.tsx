@@ -5,7 +5,7 @@ import { post } from './server.ts'
 import { Empty, useAnswer, Waiting, When } from './words.tsx'
 
 /** Hooks that answer, whether or not their agent was seen calling them. */
-const HELD: readonly string[] = ['untried', 'not installed']
+const WAITING: readonly string[] = ['untried', 'not installed']
 
 interface HealthReport {
   readonly support: {
@@ -51,8 +51,8 @@ export function Health(): JSX.Element {
   const { support, score, agents, quarantine, grants } = body
   return (
     <>
-      <section aria-labelledby="holds">
-        <h2 id="holds">
+      <section aria-labelledby="protections">
+        <h2 id="protections">
           {score.holds} of {score.of} protections work with {support.backend}
         </h2>
         {!support.usable && <p class="note">No command runs here: there is no sandbox to run it in.</p>}
@@ -84,7 +84,7 @@ export function Health(): JSX.Element {
           <ul class="states">
             {agents.map(({ agent, scope, status, detail, remedy }) => (
               <li key={`${agent}${scope}`}>
-                <span class={`verdict ${status === 'works' ? 'allow' : HELD.includes(status) ? 'ask' : 'deny'}`}>
+                <span class={`verdict ${status === 'works' ? 'allow' : WAITING.includes(status) ? 'ask' : 'deny'}`}>
                   {status}
                 </span>{' '}
                 <span>

@@ -87,7 +87,7 @@ it('a call without arguments is found by what undo knows of it, and named by it'
   expect(filtered(record.rows, { ...NO_FILTER, text: 'fix' })).toHaveLength(1)
 })
 
-it('lists what can be chosen, the most frequent first, and holds only so many rows', () => {
+it('lists what can be chosen, the most frequent first, and keeps only so many rows', () => {
   const record = new RecordRows()
   for (let at = 0; at < 115_000; at += 1000)
     record.add(

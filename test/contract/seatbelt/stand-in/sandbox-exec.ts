@@ -1,4 +1,4 @@
-/** In the place of macOS's sandbox-exec: writes down what it was given, and runs the command under bubblewrap with what the profile allows. */
+/** A substitute for macOS's sandbox-exec: writes down what it was given, and runs the command under bubblewrap with what the profile allows. */
 
 import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, statSync } from 'node:fs'

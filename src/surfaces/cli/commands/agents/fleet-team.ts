@@ -140,7 +140,7 @@ async function serve(terminal: Terminal, args: Arguments, team: Team, machine: M
     await new Promise<void>((done) => server.listen(port, '127.0.0.1', done))
     const { port: taken } = server.address() as { port: number }
     terminal.err(`cordon: machines join at http://127.0.0.1:${taken}/ (put your TLS server in front of it)\n`)
-    let told = ''
+    let reported = ''
     while (!ended.signal.aborted) {
       // The desk knows the policy as a machine does.
       await syncPolicy(team.settings, machine)
@@ -150,8 +150,8 @@ async function serve(terminal: Terminal, args: Arguments, team: Team, machine: M
         reason: messageOf(error),
       }))
       const line = state === null ? '' : `roll-out: stage ${state.at + 1}, ${state.outcome}: ${state.reason}`
-      if (line !== told && line !== '') terminal.err(`cordon: ${visible(line)}\n`)
-      told = line
+      if (line !== reported && line !== '') terminal.err(`cordon: ${visible(line)}\n`)
+      reported = line
       await pause(EVERY_MS, ended.signal)
     }
     server.close()

@@ -1,6 +1,5 @@
 /** `cordon mcp add|remove|list|status|logs`: MCP servers in the manifest and in the clients' configurations. */
 
-import { spawn } from 'node:child_process'
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -16,6 +15,7 @@ import {
   readEntry,
   serverNames,
 } from '../../../../agents/mcp/clients.ts'
+import { GatewayClient } from '../../../../agents/mcp/gateway-client.ts'
 import { openGatewayJudge } from '../../../../agents/mcp/judge.ts'
 import { RemoteLogin } from '../../../../agents/mcp/remote-login.ts'
 import {
@@ -33,9 +33,10 @@ import { withRegistries } from '../../../../project/registries/hosts.ts'
 import { openSecrets } from '../../../../project/sign/keys.ts'
 import { judgeTrust, signProject } from '../../../../project/sign/trust.ts'
 import { openAuditTrail } from '../../../../report/audit-trail.ts'
-import { Fault, messageOf } from '../../../../system/fault.ts'
+import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { recordOf } from '../../../../system/json.ts'
+import { ERROR, RpcError } from '../../../../system/json-rpc.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { writeMade } from '../../../../system/made-file.ts'
 import { paint, printJson, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
@@ -467,46 +468,22 @@ function bareServers(
 }
 
 /** The tools that the gateway offers a client, and its messages; `tools` is null if it offers none. */
-async function askGateway(
-  name: string,
-  root: string,
-): Promise<{ readonly tools: readonly Readonly<Record<string, unknown>>[] | null; readonly notes: readonly string[] }> {
-  const args = [process.argv[1]!, 'mcp', 'wrap', '--plain', '--name', name, '--root', root]
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+async function askGateway(name: string, root: string) {
   const notes: string[] = []
-  let rest = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n')) if (line.trim() !== '') notes.push(line)
+  const client = new GatewayClient({
+    name: 'cordon-status',
+    root,
+    words: ['--plain', '--name', name],
+    capabilities: {},
+    asked: ({ method }) => Promise.reject(new RpcError(ERROR.method, `there is no ${method}`)),
+    warn: (line) => notes.push(line),
   })
-  const answered = new Promise<readonly Readonly<Record<string, unknown>>[] | null>((resolve) => {
-    child.once('close', () => resolve(null))
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      const lines = (rest + text).split('\n')
-      rest = lines.pop()!
-      for (const line of lines) {
-        const { id, result, error } = recordOf(JSON.parse(line))
-        if (id !== 2) continue
-        if (error !== undefined) notes.push(String(recordOf(error).message))
-        const { tools } = recordOf(result)
-        resolve(Array.isArray(tools) ? tools.map(recordOf) : null)
-      }
-    })
-  })
-  const clientInfo = { name: 'cordon-status', version: '1' }
-  const messages = [
-    { id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
-    { method: 'notifications/initialized' },
-    { id: 2, method: 'tools/list', params: {} },
-  ]
-  child.stdin.on('error', () => {})
-  for (const message of messages) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  const timer = setTimeout(() => child.kill(), STATUS_MS)
   try {
-    return { tools: await answered, notes }
+    return { tools: await client.tools(AbortSignal.timeout(STATUS_MS)), notes }
   } catch (error) {
-    return { tools: null, notes: [...notes, messageOf(error)] }
+    if (error instanceof RpcError) notes.push(error.message)
+    return { tools: null, notes }
   } finally {
-    clearTimeout(timer)
-    child.stdin.end()
+    await client.close()
   }
 }

@@ -6,7 +6,7 @@ import { waitForPage } from '../../../../questions/open-pages.ts'
 import { createCordon } from '../../../../session/cordon.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
-import { keepQuestion } from '../../../mcp/kept-question.ts'
+import { keepQuestion } from '../../../mcp/elicitation.ts'
 import type { ServerOptions } from '../../../mcp/served-project.ts'
 import { serveStdio } from '../../../mcp/stdio.ts'
 import { type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -80,12 +80,12 @@ async function openPage(root: string, terminal: Terminal): Promise<{ close(): Pr
 
 function serverOptions(root: string, terminal: Terminal): ServerOptions {
   const machine = thisMachine()
-  let told = false
+  let reported = false
   return {
     open: async (prompter) => {
       const cordon = await createCordon({ project: root, machine, prompter, answeredElsewhere: 'mcp' })
-      for (const note of told ? [] : cordon.notes) terminal.err(`cordon: ${visible(note)}\n`)
-      told = true
+      for (const note of reported ? [] : cordon.notes) terminal.err(`cordon: ${visible(note)}\n`)
+      reported = true
       return cordon
     },
     fallback: {

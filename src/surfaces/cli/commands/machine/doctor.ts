@@ -34,7 +34,7 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
   }
   const { support, score, agents } = await findHealth()
   const unseen = await unseenThings(agents)
-  const { holds } = score
+  const { holds: working } = score
   const dropped = agents.some((check) => !isInPlace(check))
   const tracked = await shownSecrets()
   const container = containerKind()
@@ -60,7 +60,7 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
     say(STYLES[status], status, `${name}: ${detail}`, status !== 'enforced' && remedy, repair && fix)
   }
   terminal.out(
-    `\n${holds} of ${score.of} protections work with ${support.backend}. ${support.usable ? 'Commands run in the sandbox here.' : 'No command runs here: there is no sandbox to run it in.'}\n`,
+    `\n${working} of ${score.of} protections work with ${support.backend}. ${support.usable ? 'Commands run in the sandbox here.' : 'No command runs here: there is no sandbox to run it in.'}\n`,
   )
   for (const check of agents) {
     const { agent, scope, status, detail, remedy } = check
@@ -91,8 +91,8 @@ export async function findHealth(): Promise<{
   readonly agents: readonly AgentCheck[]
 }> {
   const support = await (await commandBackend()).probe()
-  const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
-  return { support, score: { holds, of: support.assurances.length }, agents: await agentHooks() }
+  const working = support.assurances.filter((assurance) => assurance.status === 'enforced').length
+  return { support, score: { holds: working, of: support.assurances.length }, agents: await agentHooks() }
 }
 
 async function engines(terminal: CommandContext['terminal'], json: boolean): Promise<number> {

@@ -58,8 +58,8 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
       return EXIT.failed
     }
     if (!uninstall) {
-      const made = changes.flatMap((change) => writeChange(change, host.isProgram))
-      keepHook(stateDir, { agent, scope: place.scope, root: place.root, made, since: Date.now() })
+      const created = changes.flatMap((change) => writeChange(change, host.isProgram))
+      keepHook(stateDir, { agent, scope: place.scope, root: place.root, made: created, since: Date.now() })
     }
   }
   if (uninstall) {

@@ -44,7 +44,7 @@ interface Removal {
 
 interface Folder {
   readonly path: string
-  readonly holds: string
+  readonly content: string
   readonly kept: readonly string[]
 }
 
@@ -80,14 +80,14 @@ async function planEverything(machine: Machine, keepsRecord: boolean): Promise<R
   const { stateDir, configDir, cacheDir } = machine
   const folders: Folder[] = []
   const stays: string[] = []
-  for (const [path, holds, kept] of [
+  for (const [path, content, kept] of [
     [stateDir, 'signatures, grants, the record, undo, stored secrets, quarantined files', keepsRecord ? RECORD : []],
     [configDir, 'your own cordon.toml, tools, skills, trusted keys', []],
     [cacheDir, 'caches', []],
   ] as const) {
     const why = whyNot(path)
     if (why === '') continue
-    if (why === null) folders.push({ path, holds, kept: kept.filter((name) => existsSync(join(path, name))) })
+    if (why === null) folders.push({ path, content, kept: kept.filter((name) => existsSync(join(path, name))) })
     else stays.push(`${path}: ${why}`)
   }
   return {
@@ -181,9 +181,9 @@ function describe({ hooks, residents: running, files, keys, folders }: Removal):
     ...running.map(({ pid }) => `process   ${pid}, the resident`),
     ...files.map((path) => `file      ${path}`),
     ...(keys.length > 0 ? [`keychain  ${keys.join(', ')}`] : []),
-    ...folders.map(({ path, holds, kept }) => {
+    ...folders.map(({ path, content, kept }) => {
       const except = kept.length > 0 ? `, except the record (${kept.join(', ')})` : ''
-      return `folder    ${path}: ${holds}${except}`
+      return `folder    ${path}: ${content}${except}`
     }),
   ]
 }

@@ -64,12 +64,12 @@ async function networkOf(
   const parts = groups.map((group) => ({
     command: group.text,
     hosts: group.hosts.map((rule) => rule.pattern.text),
-    ...(group.held && { held: group.held.rules.map((rule) => rule.pattern.text), by: group.held.programs }),
+    ...(group.limited && { limited: group.limited.rules.map((rule) => rule.pattern.text), by: group.limited.programs }),
   }))
   const apart = groups.length > 1 ? ['network: the parts run one by one, each with its own hosts'] : []
-  const lines = parts.flatMap(({ command, hosts, held, by }) => [
+  const lines = parts.flatMap(({ command, hosts, limited, by }) => [
     `network: ${visible(command)}: ${hosts.join(', ') || 'none'}`,
-    ...(held ? [`network: for ${by!.join(', ')} and its own helpers alone: ${held.join(', ')}`] : []),
+    ...(limited ? [`network: for ${by!.join(', ')} and its own helpers alone: ${limited.join(', ')}`] : []),
   ])
   return { lines: [...apart, ...lines, ...(note === null ? [] : [`network: ${visible(note)}`])], json: { parts, note } }
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { IMPORTERS, mergeSettings } from '../../../../agents/import/agents.ts'
 import { RULE_FILES } from '../../../../agents/import/codex.ts'
 import { importManifest } from '../../../../agents/import/manifest.ts'
-import { parseToml } from '../../../../agents/import/toml.ts'
+import { parseToml } from '../../../../agents/settings/toml-text.ts'
 import { Fault, messageOf } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { parseSettings } from '../../../../system/json.ts'
@@ -34,7 +34,7 @@ function rulePlace({ cwd, home, env }: Machine): RulePlace {
 
 export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [name, given] = args.words
-  const agent = oneOf(Object.keys(IMPORTERS), name, 'say whose settings')
+  const agent = oneOf(Object.keys(IMPORTERS), name, 'name the agent whose settings to import')
   const machine = thisMachine()
   const candidates = given === undefined ? placesOf(agent, machine) : [given]
   const found = candidates.filter((path) => machineFiles.exists(path))

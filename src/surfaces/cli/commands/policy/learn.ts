@@ -196,8 +196,7 @@ const SAID: Readonly<Record<Proof, string>> = {
 function describeLearned(terminal: Terminal, learned: LearnResult, diff: readonly string[], home: string): string {
   const { lines, dropped, withheld, warnings, ports, proof, runs } = learned
   const dim = (text: string) => paint(terminal, 'dim', visible(text))
-  const said =
-    proof === 'untried' && lines.length === 0 ? 'It failed, but nothing that it looked for is missing.' : SAID[proof]
+  const said = proof === 'untried' && lines.length === 0 ? 'It failed, but not for lack of a grant.' : SAID[proof]
   const rows = [
     ...warnings.map((warning) => `${paint(terminal, 'red', '!')} ${visible(warning)}`),
     paint(terminal, 'bold', said),

@@ -41,12 +41,14 @@ async function signedRegistries(loaded: Opened['loaded'], machine: Opened['machi
 function describeSigned(registries: Awaited<ReturnType<typeof signedRegistries>>): string {
   if (registries === null) return ''
   const { signed, unsigned } = registries
-  const held = Object.entries(signed).flatMap(([tool, found]) => found.map(({ url }) => `#   ${tool} ${visible(url)}`))
+  const signedRows = Object.entries(signed).flatMap(([tool, found]) =>
+    found.map(({ url }) => `#   ${tool} ${visible(url)}`),
+  )
   const changed = [
     ...unsigned.opens.map((line) => `#   + ${visible(line)}`),
     ...unsigned.closes.map((line) => `#   - ${visible(line)}`),
   ]
-  const lines = ['# registries, as they were signed:', ...(held.length > 0 ? held : ['#   none'])]
+  const lines = ['# registries, as they were signed:', ...(signedRows.length > 0 ? signedRows : ['#   none'])]
   if (changed.length > 0) lines.push('# changed since; cordon sign would take over:', ...changed)
   return `\n${lines.join('\n')}\n`
 }
@@ -54,7 +56,7 @@ function describeSigned(registries: Awaited<ReturnType<typeof signedRegistries>>
 function lint(terminal: Terminal, args: Arguments, { loaded }: Opened): number {
   const warnings = [...loaded.warnings, ...lintManifest(loaded.manifest)]
   if (args.flags.json) terminal.out(`${JSON.stringify({ warnings })}\n`)
-  else if (warnings.length === 0) terminal.out('nothing to say\n')
+  else if (warnings.length === 0) terminal.out('no problems found\n')
   else for (const warning of warnings) terminal.out(`${renderProblem(warning)}\n`)
   return warnings.length === 0 ? EXIT.ok : EXIT.failed
 }

@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { type Confinement, confine, type Narrowing } from '../../../../confine/confinement.ts'
 import { typedText } from '../../../../confine/entitlement.ts'
 import { chosenBundles, NO_GRANTS, type RunGrants, runGrantRules } from '../../../../confine/run-grants.ts'
-import { agentWithoutBundle, isAgentInside } from '../../../../one-off/agent-bundle.ts'
+import { agentWithoutBundle, isAgentInside } from '../../../../one-off/grants.ts'
 import type { TypedQuestions } from '../../../../one-off/questions.ts'
 import { runConfined } from '../../../../one-off/run-typed.ts'
 import type { Decision } from '../../../../policy/decision.ts'
@@ -78,12 +78,12 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   // Without access to Cordon's own files, the agent's hook would block every prompt.
   if (isAgentInside(command, bundlesOf(loaded, granted))) granted.push({ ...NO_GRANTS, reads: ownPlaces() })
   const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const tell = (line: string): void => {
     // A refused start is reported at once, and again with the result.
-    const isKnown = [...told].some((one) => line.endsWith(one))
+    const isKnown = [...reported].some((one) => line.endsWith(one))
     if (!isKnown && !args.flags.quiet) say(terminal, line)
-    told.add(line)
+    reported.add(line)
   }
   if (backend.notice) tell(backend.notice)
   const questions = asks ? await openQuestions(loaded, machine, tell) : null
@@ -195,7 +195,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
       ...(failed ? (await import('../../../../one-off/run-hints.ts')).runHints(run) : []),
       ...(typed && isTerminalDevice(2) ? await keepLine(typed.all, opened.loaded, outcome, machine) : []),
     ]
-    if (!args.flags.quiet && lines.some((line) => !told.has(line))) resetTerminal(terminal)
+    if (!args.flags.quiet && lines.some((line) => !reported.has(line))) resetTerminal(terminal)
     for (const line of lines) tell(line)
     // End by the command's signal, so that a surrounding loop ends as well.
     if (signal !== null && !timedOut) endBy?.(signal)

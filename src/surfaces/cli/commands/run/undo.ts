@@ -37,8 +37,8 @@ function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number
     )
   if (calls.length === 0) terminal.out('Nothing is kept for this project.\n')
   for (const call of calls) {
-    const { made, changed, removed } = project.show(call).changes
-    const counts = `${made.length} created, ${changed.length} changed, ${removed.length} removed`
+    const { made: created, changed, removed } = project.show(call).changes
+    const counts = `${created.length} created, ${changed.length} changed, ${removed.length} removed`
     const state = call.undoneBy ? ', undone' : ''
     terminal.out(`${call.id}  ${localTime(call.about.at)}  ${counts}${state}  ${visible(call.about.what)}\n`)
   }
@@ -81,10 +81,10 @@ function put(terminal: Terminal, project: ProjectUndo, call: KeptCall, force: bo
     return false
   }
   for (const { path, error } of failed.slice(0, SHOWN)) terminal.err(`${visible(path)}: not restored (${error})\n`)
-  const made = `${steps} ${steps === 1 ? 'step' : 'steps'}`
+  const created = `${steps} ${steps === 1 ? 'step' : 'steps'}`
   const again = call.about.undoes
-  if (again !== undefined) terminal.out(`Redone: ${again} (${made}). Undo with: cordon undo --last\n`)
-  else terminal.out(`Undone: ${call.id} (${made}). Redo with: cordon undo --redo\n`)
+  if (again !== undefined) terminal.out(`Redone: ${again} (${created}). Undo with: cordon undo --last\n`)
+  else terminal.out(`Undone: ${call.id} (${created}). Redo with: cordon undo --redo\n`)
   return failed.length === 0
 }
 

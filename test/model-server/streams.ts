@@ -1,6 +1,6 @@
 /** Answers in the form that providers send them, written as their recorded streams are; one row a feature. */
 
-import type { AssistantPart, Stop, Usage, WireName } from './conversation.ts'
+import type { AssistantPart, Stop, Usage, WireName } from '../../src/providers/conversation.ts'
 
 export interface StreamRow {
   readonly note: string
@@ -176,7 +176,7 @@ export const streams: readonly StreamRow[] = [
     usage: { output: 7 },
   },
   {
-    note: 'text, usage in a chunk of its own',
+    note: 'text, usage in a separate chunk',
     wire: 'openai-chat',
     body: plain(
       [

@@ -1,8 +1,8 @@
 /** The policy without any manifest. */
 
-import { type CompiledPolicy, compileManifest } from '../../manifest/compile.ts'
-import { mergeLayers } from '../../manifest/layers.ts'
-import { type Frozen, frozenPolicy } from './frozen.ts'
+import { type CompiledPolicy, compileManifest } from '../src/manifest/compile.ts'
+import { mergeLayers } from '../src/manifest/layers.ts'
+import { type Frozen, frozenPolicy } from '../src/project/load/frozen.ts'
 
 /** Compiled at build time. Its root is empty: nothing else depends on the place. */
 export function builtInPolicy(): Frozen<CompiledPolicy> {

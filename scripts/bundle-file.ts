@@ -1,7 +1,8 @@
-/** Reads a bundle's data file: every key is checked, and nothing unknown is let through. */
+/** The data file of a bundle: every key is checked, and nothing unknown is let through; and the page about all of them. */
 
-import { isRecord } from '../../system/json.ts'
-import type { Bundle, BundleSecret, RegistrySource } from './bundle.ts'
+import type { Bundle, BundleSecret, RegistrySource } from '../src/sandbox/bundles/bundle.ts'
+import { describeBundle } from '../src/surfaces/cli/commands/policy/bundles.ts'
+import { isRecord } from '../src/system/json.ts'
 
 /** A key of a bundle file, for the reader and for the documentation. */
 interface BundleKey {
@@ -268,28 +269,6 @@ export function renderBundles(bundles: readonly Bundle[]): string {
   return `${[INTRODUCTION, table, ...bundles.map(renderBundle), format].join('\n\n').replace(/\n{3,}/g, '\n\n')}\n`
 }
 
-/** The grants of a bundle, each with a label, and the notes. */
-export function describeBundle(bundle: Bundle): {
-  readonly lines: readonly (readonly [label: string, values: readonly string[]])[]
-  readonly notes: readonly string[]
-} {
-  const rows: readonly (readonly [string, readonly string[]])[] = [
-    ['Applies to', bundle.programs],
-    ['Reads', bundle.read],
-    [bundle.fetch ? 'Caches (written)' : 'Caches (written with `fetch = true`)', bundle.cache],
-    ['Written with `install = true`', bundle.install],
-    ['Variables', bundle.env],
-    ['Sets', Object.entries(bundle.set).map(([name, value]) => `${name}=${value}`)],
-    ['Checked at its start', bundle.checks],
-    ['Declined hosts', bundle.declined],
-    [bundle.fetch ? 'Hosts' : 'Hosts with `fetch = true`', bundle.hosts],
-    ['Subcommands that have them', bundle.online ?? []],
-    ['Keys brokered by `cordon run`', bundle.secrets.map((secret) => secret.name)],
-    ['Registry', [...new Set(bundle.registries.map(registrySentence))]],
-  ]
-  return { lines: rows.filter(([, values]) => values.length > 0), notes: bundle.notes }
-}
-
 /** One bundle as Markdown. */
 function renderBundle(bundle: Bundle): string {
   const { lines, notes } = describeBundle(bundle)
@@ -298,15 +277,6 @@ function renderBundle(bundle: Bundle): string {
   )
   const list = notes.map((note) => `- ${note}`)
   return [`## ${bundle.tool}`, '', bundle.summary, '', '| | |', '|---|---|', ...table, '', ...list].join('\n').trimEnd()
-}
-
-function registrySentence(source: Bundle['registries'][number]): string {
-  const where = source.command
-    ? `the output of \`${source.command.join(' ')}\``
-    : source.project
-      ? `the project’s \`${source.project}\` when signed`
-      : `\`${source.file}\``
-  return source.subdomains ? `${where}, and the names below it` : where
 }
 
 function code(values: readonly string[]): string {

@@ -1,4 +1,6 @@
-/** JSON-RPC 2.0 as MCP uses it: single messages, requests from both sides, cancellation. Without I/O. */
+/** JSON-RPC 2.0: single messages, requests from both sides, cancellation. Without I/O. */
+
+import { isRecord } from './json.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 export type RequestId = string | number
@@ -54,18 +56,28 @@ interface Waiting {
 /** More concurrent requests are refused: each can be a sandbox. */
 const MAX_REQUESTS = 256
 
+/** How a protocol cancels a request. */
+export type Cancellation = (id: RequestId) => readonly [method: string, params: Json]
+
+const MCP_CANCELLATION: Cancellation = (requestId) => [
+  'notifications/cancelled',
+  { requestId, reason: 'no longer needed' },
+]
+
 /** One side of a conversation. */
 export class RpcPeer {
   readonly #send: Send
   readonly #handlers: Handlers
+  readonly #cancellation: Cancellation
   readonly #running = new Map<RequestId, AbortController>()
   readonly #waiting = new Map<RequestId, Waiting>()
   #count = 0
-  #closed = false
+  #closed: Error | null = null
 
-  constructor(send: Send, handlers: Handlers) {
+  constructor(send: Send, handlers: Handlers, cancellation: Cancellation = MCP_CANCELLATION) {
     this.#send = send
     this.#handlers = handlers
+    this.#cancellation = cancellation
   }
 
   /** Takes a message as text, or null for invalid bytes. Never throws; resolves once its request was answered. */
@@ -81,13 +93,13 @@ export class RpcPeer {
   }
 
   async accept(message: unknown): Promise<void> {
-    if (!isObject(message) || message.jsonrpc !== '2.0') {
+    if (!isRecord(message) || message.jsonrpc !== '2.0') {
       return this.#fail(null, ERROR.request, 'a message is one JSON-RPC 2.0 object; batches are not supported')
     }
     const { id, method } = message
     if (typeof method === 'string') {
       const params = message.params ?? {}
-      if (!isObject(params)) return this.#fail(isId(id) ? id : null, ERROR.params, '"params" must be an object')
+      if (!isRecord(params)) return this.#fail(isId(id) ? id : null, ERROR.params, '"params" must be an object')
       if (id === undefined) return this.#notified(method, params)
       if (!isId(id)) return this.#fail(null, ERROR.request, '"id" must be a text or a number')
       return this.#requested({ id, method, params })
@@ -99,11 +111,12 @@ export class RpcPeer {
   request(method: string, params: Json, signal: AbortSignal): Promise<unknown> {
     const id = `cordon-${++this.#count}`
     return new Promise((resolve, reject) => {
-      if (this.#closed || signal.aborted) return reject(new Error('the other side is not connected'))
+      const cancelled = () => new Error('cancelled', { cause: signal.reason })
+      if (this.#closed || signal.aborted) return reject(this.#closed ?? cancelled())
       const cancel = (): void => {
         this.#waiting.delete(id)
-        this.notify('notifications/cancelled', { requestId: id, reason: 'no longer needed' })
-        reject(new Error('cancelled'))
+        this.notify(...this.#cancellation(id))
+        reject(cancelled())
       }
       signal.addEventListener('abort', cancel, { once: true })
       const settled = (): void => signal.removeEventListener('abort', cancel)
@@ -126,10 +139,10 @@ export class RpcPeer {
   }
 
   /** Cancels the other side's requests, and fails ours. */
-  close(): void {
-    this.#closed = true
+  close(reason: Error = new Error('the other side disconnected')): void {
+    this.#closed ??= reason
     for (const controller of this.#running.values()) controller.abort()
-    for (const { reject } of this.#waiting.values()) reject(new Error('the other side disconnected'))
+    for (const { reject } of this.#waiting.values()) reject(this.#closed)
     this.#waiting.clear()
   }
 
@@ -177,7 +190,7 @@ export class RpcPeer {
     if (!waiting) return
     this.#waiting.delete(id)
     if ('error' in message) {
-      const { code, message: text, data } = isObject(message.error) ? message.error : {}
+      const { code, message: text, data } = isRecord(message.error) ? message.error : {}
       waiting.reject(new RpcError(typeof code === 'number' ? code : ERROR.internal, String(text ?? 'an error'), data))
     } else waiting.resolve(message.result)
   }
@@ -185,10 +198,6 @@ export class RpcPeer {
   #fail(id: RequestId | null, code: number, message: string): void {
     if (!this.#closed) this.#send({ jsonrpc: '2.0', id, error: { code, message } })
   }
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** An error for the other side. */

@@ -1,4 +1,4 @@
-/** What a command plants for others to run is refused at the moment, as root and as a user; without the broker it stands. */
+/** What a command plants for others to run is refused when it is written, as root and as a user; without the broker it stays. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
@@ -22,15 +22,15 @@ function furnish(place: Place, uid: number): string {
   return `export TOP=$PWD; ${scripts.join('\n')}\n`
 }
 
-/** The rows whose plant stands. */
+/** The rows whose plant stays. */
 function look(place: Place): string[] {
   return plants.filter((plant, index) => isPlanted(plant, join(place.project, `row${index}`))).map(({ name }) => name)
 }
 
-/** What stands while all of them run in one sandbox, and when Cordon was killed in the middle of it. */
+/** The plants that stay while all of them run in one sandbox, and after Cordon is killed meanwhile. */
 async function standing(
   place: Place,
-  options: { readonly held: boolean; readonly uid?: number },
+  options: { readonly mediated: boolean; readonly uid?: number },
 ): Promise<{ readonly meanwhile: string[]; readonly killed: string[] }> {
   const script = `${furnish(place, options.uid ?? own.uid)} echo all; exec sleep 10000`
   const running = await startInside(place, ['/bin/sh', '-c', script], 'all', options)
@@ -61,9 +61,9 @@ function isPlanted({ planted, text, repository, workingTree }: Plant, folder: st
 
 const everything = plants.map(({ name }) => name)
 
-it('control: without the broker each of them stands', async () => {
+it('control: without the broker each plant stays', async () => {
   const place = makePlace()
-  const found = await standing(place, { held: false })
+  const found = await standing(place, { mediated: false })
   place.remove()
   expect(found).toEqual({ meanwhile: everything, killed: everything })
 })
@@ -75,8 +75,8 @@ eachUser(describe)('as $name', ({ uid }) => {
   })
   afterEach(() => place.remove())
 
-  it('holds all of them, while it runs and when Cordon is killed', async () => {
-    expect(await standing(place, { held: true, uid })).toEqual({ meanwhile: [], killed: [] })
+  it('stops all of them, while it runs and when Cordon is killed', async () => {
+    expect(await standing(place, { mediated: true, uid })).toEqual({ meanwhile: [], killed: [] })
   })
 
   it('without the broker all of them are settled when the command ends', () => {
@@ -84,19 +84,19 @@ eachUser(describe)('as $name', ({ uid }) => {
     const settings = { ...spawnAs(uid), env: { PATH: process.env.PATH ?? '', ...COMPILED } }
     const ran = spawnSync(process.execPath, words, { encoding: 'utf8', ...settings })
     expect(look(place), ran.stdout.slice(0, 4000) + ran.stderr).toEqual([])
-    // Each is told where it was, and no look through the project failed.
+    // Each is reported with its place, and no scan of the project failed.
     const { findings } = JSON.parse(ran.stdout) as { readonly findings: readonly QuarantineFinding[] }
-    const told = (index: number, { planted = '.' }: Plant) =>
+    const reported = (index: number, { planted = '.' }: Plant) =>
       [`row${index}/`, join(`row${index}`, planted)].some((path) =>
         findings.some((finding) => finding.path.startsWith(join(place.project, path))),
       )
-    expect(plants.filter((plant, index) => !told(index, plant)).map(({ name }) => name)).toEqual([])
+    expect(plants.filter((plant, index) => !reported(index, plant)).map(({ name }) => name)).toEqual([])
     expect(findings.filter(({ action }) => action === 'failed')).toEqual([])
   })
 
   it('does not remove by the host’s mount what the sandbox shows read-only', () => {
     const script = 'mkdir -p keep/deep; echo x > keep/f; echo x > keep/deep/f; echo x > other'
-    runInside(place, ['/bin/sh', '-c', script], { uid, held: false })
+    runInside(place, ['/bin/sh', '-c', script], { uid, mediated: false })
     const { folder } = place.store.begin({ roots: [place.project], what: 'read-only' })
     giveTo(uid, place.base)
     const remove = 'rm -f other; rm -f keep/f keep/deep/f; cd keep && rm -f f; cd deep && rm -f f'
@@ -106,7 +106,7 @@ eachUser(describe)('as $name', ({ uid }) => {
   })
 
   it('still writes to a file that has lost its name', () => {
-    runInside(place, ['/bin/sh', '-c', 'echo old > f'], { uid, held: false })
+    runInside(place, ['/bin/sh', '-c', 'echo old > f'], { uid, mediated: false })
     const { folder } = place.store.begin({ roots: [place.project], what: 'nameless' })
     giveTo(uid, place.base)
     const script = 'exec 3<>f; rm f; echo new > /proc/self/fd/3; cat <&3; test ! -e f'
