@@ -386,7 +386,7 @@ stream_max_retries = 0
     program: 'kimi',
     stops: ['a file behind a link was written outside'],
     // It reads no answer of a result hook.
-    keeps: ['the agent was told that a result gives orders'],
+    keeps: ['the agent was warned that a result contains instructions'],
     args: ['-p', 'go'],
     follows: writesWrapped,
     prepare: () => {},
@@ -566,11 +566,11 @@ function byNames(
   }
 }
 
-/** What the model of an agent without rewrites does: it calls the form that it was told, or something harmless. */
+/** What the model of an agent without rewrites does: it calls the form that the reason names, or something harmless. */
 function writesWrapped(results: readonly string[]): readonly Attempt[] {
   return results.map((result) => {
-    const told = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(result)?.[1]
-    return { kind: 'shell', command: told ?? `echo ${++harmless}` }
+    const named = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(result)?.[1]
+    return { kind: 'shell', command: named ?? `echo ${++harmless}` }
   })
 }
 

@@ -90,7 +90,8 @@ export function tableOf(chosen: readonly Agent[], trials: readonly Trial[]): rea
   const cell = (row: string, { name }: Agent): string => {
     const own = trials.filter((trial) => trial.row === row && trial.agent === name)
     if (own.length > 0) return outcomeOf(own, every.filter((trial) => trial.row === row && trial.agent === name).length)
-    const why = lackOf(row, name)
+    const isTried = every.some((trial) => trial.row === row && trial.agent === name)
+    const why = isTried ? undefined : lackOf(row, name)
     if (why === undefined) return 'not run'
     if (!notes.includes(why)) notes.push(why)
     return `– (${notes.indexOf(why) + 1})`

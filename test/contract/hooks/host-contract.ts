@@ -103,7 +103,7 @@ function claudeForm({
       const effect = readClaude(answer)
       if (rewrites) return effect
       expect(effect).toBe('deny')
-      // It takes no other command, so the agent is told the one to use.
+      // It takes no other command, so the agent learns which one to use.
       return JSON.stringify(answer).includes('has to say so itself: ') ? 'sandboxed' : 'deny'
     },
     result: {
