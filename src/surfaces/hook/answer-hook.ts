@@ -32,9 +32,9 @@ import {
 } from './host/host.ts'
 import { everyReading } from './host/path-readings.ts'
 import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from './host/sandboxed-command.ts'
-import { startDirectory } from './hosts/codex-record.ts'
 import { speakerOf } from './hosts/hosts.ts'
 import { oneLine, reasonText } from './reason-text.ts'
+import { startDirectory } from './records/codex-record.ts'
 
 const MOVERS: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd'])
 

@@ -490,7 +490,12 @@ describe.each(HOST_NAMES)('%s: the project', (host) => {
       const asks = await effect(host, CONTRACT[host].shell('curl https://example.com'))
       expect(asks).toBe(host === 'claude-code' ? 'ask' : 'sandboxed')
       // A change on another machine is never the sandbox's to answer.
-      const pushes = { 'claude-code': 'ask', qwen: 'sandboxed' } as Partial<Record<HostName, Effect>>
+      const pushes = {
+        'claude-code': 'ask',
+        qwen: 'sandboxed',
+        kimi: 'sandboxed',
+        'command-code': 'sandboxed',
+      } as Partial<Record<HostName, Effect>>
       expect(await effect(host, CONTRACT[host].shell('git push'))).toBe(pushes[host] ?? 'deny')
       expect(['ask', 'deny']).toContain(await effect(host, CONTRACT[host].write('/srv/outside', 'x')))
     } finally {
