@@ -1,6 +1,7 @@
 /** What the CLI writes to: colours only on a terminal, control characters of others never. */
 
 import { fstatSync, statSync, writeSync } from 'node:fs'
+import { stripVTControlCharacters } from 'node:util'
 import { Fault } from '../../system/fault.ts'
 
 export { visible, visibleLines } from '../../scan/visible-text.ts'
@@ -68,13 +69,13 @@ export function isTerminalDevice(fd: number): boolean {
 const columnsOf = (): number => process.stderr.columns ?? 100
 
 /** A line of Cordon's own, or the remedy below it. */
-const NOTICE = /^(?:\u001b\[\d+m)?cordon:|^ {2}\S/
+const NOTICE = /^(?:cordon:| {2}\S)/
 /** Shorter lines fit every terminal. */
 const FITS = 60
 
 /** Breaks notices between words for a terminal of so many columns; null without a terminal. */
 export function wrapNotices(text: string, columns: () => number | null): string {
-  if (text.length <= FITS || !NOTICE.test(text)) return text
+  if (text.length <= FITS || !NOTICE.test(stripVTControlCharacters(text))) return text
   const width = columns()
   if (width === null || width <= FITS / 2) return text
   return text
@@ -112,13 +113,13 @@ function pieces(line: string): string[] {
     if (open === 'quoted') open = isTick ? null : open
     else if (isTick) open = 'quoted'
     else if (open === 'command') open = --left === 0 || /[,;:)…][.,;]?$/.test(word) ? null : open
-    else if (/^\(?cordon$/.test(word)) [open, left] = ['command', COMMAND_WORDS]
+    else if (/^\(?(?:cordon|mkdir)$/.test(word)) [open, left] = ['command', COMMAND_WORDS]
   }
   return found
 }
 
 function shownLength(text: string): number {
-  return text.replace(/\u001b\[\d+m/g, '').length
+  return stripVTControlCharacters(text).length
 }
 
 const LONG = 16_384
