@@ -111,9 +111,8 @@ export async function benchAgents(): Promise<void> {
   }
 }
 
-/** The time of a session in which every call was made. */
+/** The time of a session in which every call ran. */
 function whole(bodies: readonly string[], said: string, ms: number): number {
-  if (bodies.length <= CALLS)
-    throw new Error(`only ${bodies.length} turns of ${CALLS + 1} were made: ${said.slice(-300)}`)
+  if (bodies.length <= CALLS) throw new Error(`only ${bodies.length} turns of ${CALLS + 1} ran: ${said.slice(-300)}`)
   return ms
 }

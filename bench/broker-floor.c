@@ -1,5 +1,5 @@
 /*
- * The least that a broker for changes can cost: runs a command whose calls that change files are told to this program, as the broker's
+ * The least that a broker for changes can cost: runs a command whose calls that change files are reported to this program, as the broker's
  * are, and has the kernel go on with each at once. With `removes` as the first word it removes what is to be removed itself, as the
  * broker must (a path in the caller's memory may be another one by the time the kernel reads it), and still judges and keeps nothing.
  *   broker-floor answers|removes COMMAND [ARGUMENT...]

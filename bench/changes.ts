@@ -67,7 +67,7 @@ const works: readonly Work[] = [
   { name: `cp -r, ${FILES} files`, before: 'rm -rf copy', command: `cp -r ${given}/tree copy`, goal: null },
 ]
 
-const SIDES = ['bare', 'told', 'removed', 'held', 'watched'] as const
+const SIDES = ['bare', 'reported', 'removed', 'brokered', 'watched'] as const
 type Side = (typeof SIDES)[number]
 
 try {
@@ -75,7 +75,7 @@ try {
   const rows: string[][] = []
   const processorRows: string[][] = []
   for (const work of works.filter(({ name }) => name.startsWith(WANTED))) {
-    const empty = (): Record<Side, number[]> => ({ bare: [], told: [], removed: [], held: [], watched: [] })
+    const empty = (): Record<Side, number[]> => ({ bare: [], reported: [], removed: [], brokered: [], watched: [] })
     const clock = empty()
     const processor = empty()
     for (let round = 0; round < ROUNDS + 1; round++) {
@@ -92,20 +92,20 @@ try {
     rows.push([
       work.name,
       `${ms('bare').toFixed(0)} ms`,
-      `${ms('held').toFixed(0)} ms`,
-      (ms('held') / ms('bare')).toFixed(2),
+      `${ms('brokered').toFixed(0)} ms`,
+      (ms('brokered') / ms('bare')).toFixed(2),
       (ms('removed') / ms('bare')).toFixed(2),
       work.goal === null ? '' : String(work.goal),
-      (ms('watched') / ms('held')).toFixed(2),
+      (ms('watched') / ms('brokered')).toFixed(2),
     ])
     const least = (side: Side) => Math.min(...processor[side])
     const of = (side: Side) => (least(side) / least('bare')).toFixed(2)
     processorRows.push([
       work.name,
       `${least('bare').toFixed(0)} ms`,
-      `${least('held').toFixed(0)} ms`,
-      of('held'),
-      of('told'),
+      `${least('brokered').toFixed(0)} ms`,
+      of('brokered'),
+      of('reported'),
       of('removed'),
       work.goal === null ? '' : String(work.goal),
     ])
@@ -209,7 +209,7 @@ async function timed(work: () => Promise<void>): Promise<{ readonly ms: number; 
 function run(side: Side, command: string): Promise<void> {
   const words = ['/bin/sh', '-c', command]
   if (side === 'bare') return runBare(words)
-  if (side === 'told') return runBare([floor, 'answers', ...words])
+  if (side === 'reported') return runBare([floor, 'answers', ...words])
   // Removing is what the broker does itself in every case; of the other works only the notices are counted.
   if (side === 'removed') return runBare([floor, 'removes', ...words])
   return runHeld(words, side === 'watched')

@@ -67,9 +67,9 @@ function streaming(kind: string, sample: string): string[] {
   let shown = 0
   for (const chunk of chunks)
     for (const event of events.take(chunk))
-      for (const told of reader.take(event)) {
-        if (told.type !== 'text') continue
-        view.take(told.text)
+      for (const reported of reader.take(event)) {
+        if (reported.type !== 'text') continue
+        view.take(reported.text)
         if (++shown % PIECES_A_FRAME === 0) view.half(3)
       }
   view.end()

@@ -32,7 +32,7 @@ export interface ProxyUnderTest {
   /** When it took the listener, on the clock of `process.hrtime`, which all processes share. */
   readonly started: bigint
   /** Its memory and descriptors, after a garbage collection. */
-  held(): Promise<Held>
+  usage(): Promise<Held>
   close(): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export async function startOrigin(): Promise<Origin> {
   return { ...answer, close: () => child.stdin!.end() }
 }
 
-/** Starts a proxy in front of the origin; its listening socket is made here and handed over, as a sandbox does. */
+/** Starts a proxy in front of the origin; its listening socket is created here and handed over, as a sandbox does. */
 export async function startProxy(name: ProxyName, origin: Origin): Promise<ProxyUnderTest> {
   const listener = createServer()
   await listen(listener)
@@ -79,8 +79,8 @@ export async function startProxy(name: ProxyName, origin: Origin): Promise<Proxy
     ca: answer.ca,
     trust: createSecureContext({ ca: answer.ca, ecdhCurve: 'X25519' }),
     started: BigInt(answer.started),
-    held: async () => {
-      child.stdin!.write('held\n')
+    usage: async () => {
+      child.stdin!.write('usage\n')
       const [answer] = (await once(child.stdout!, 'data')) as [Buffer]
       const facts = JSON.parse(answer.toString()) as Pick<Held, 'resources' | 'heap'>
       return { ...facts, descriptors: readdirSync(`/proc/${pid}/fd`).length, resident: resident(pid) }

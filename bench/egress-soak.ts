@@ -107,19 +107,19 @@ async function misbehave(proxy: ProxyUnderTest, rounds: number): Promise<void> {
 
 /** Waits until connections that are let go by a timer are gone too. */
 async function settle(proxy: ProxyUnderTest): Promise<Held> {
-  let held = await proxy.held()
+  let kept = await proxy.usage()
   for (let again = 0; again < 40; again++) {
     await new Promise((resolve) => setTimeout(resolve, 500))
-    const now = await proxy.held()
-    if (now.descriptors === held.descriptors && again >= 14) return now
-    held = now
+    const now = await proxy.usage()
+    if (now.descriptors === kept.descriptors && again >= 14) return now
+    kept = now
   }
-  return held
+  return kept
 }
 
-function row(when: string, held: Held): string[] {
-  const resources = Object.entries(held.resources).map(([name, count]) => `${count} ${name}`)
-  return [when, String(held.descriptors), held.heap.toFixed(1), held.resident.toFixed(1), resources.sort().join(', ')]
+function row(when: string, kept: Held): string[] {
+  const resources = Object.entries(kept.resources).map(([name, count]) => `${count} ${name}`)
+  return [when, String(kept.descriptors), kept.heap.toFixed(1), kept.resident.toFixed(1), resources.sort().join(', ')]
 }
 
 async function soakEgress(gigabytes: number, rounds: number): Promise<void> {

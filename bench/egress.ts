@@ -80,9 +80,9 @@ async function throughput(proxy: ProxyUnderTest, directory: string): Promise<rea
   writeFileSync(trust, proxy.ca)
   const busy = processorTime(proxy.pid)
   const url = `https://${HOST}:${proxy.hostPort}/bytes/${MEGABYTES}`
-  const told = ['-o', '/dev/null', '-w', '%{size_download} %{speed_download}']
+  const reported = ['-o', '/dev/null', '-w', '%{size_download} %{speed_download}']
   const through = ['--http1.1', '--proxy', `http://127.0.0.1:${proxy.port}`, '--cacert', trust]
-  const { stdout } = await run('curl', ['-sS', ...told, ...through, url])
+  const { stdout } = await run('curl', ['-sS', ...reported, ...through, url])
   const [bytes, speed] = stdout.split(' ').map(Number)
   if (bytes !== MEGABYTES * MEGABYTE) throw new Error(`${proxy.name} sent ${bytes} bytes of ${MEGABYTES} MB`)
   return [speed! / MEGABYTE, (MEGABYTES * 1000) / (processorTime(proxy.pid) - busy)]
@@ -126,9 +126,9 @@ async function memoryGrowth(name: ProxyName, origin: Origin, requests: number): 
   const proxy = await startProxy(name, origin)
   const agent = new ThroughAgent(proxy, 8)
   await inParallel(8, requests / 2, () => getPooled(agent))
-  const before = await proxy.held()
+  const before = await proxy.usage()
   await inParallel(8, requests, () => getPooled(agent))
-  const after = await proxy.held()
+  const after = await proxy.usage()
   agent.destroy()
   await proxy.close()
   return [after.resident - before.resident, after.heap - before.heap]
@@ -157,7 +157,7 @@ export async function benchEgress(requests = 20_000): Promise<void> {
   say('kept connections')
   const kept = await inTurns(proxies, 9, keptAlive)
   say('many at once')
-  const held = await inTurns(proxies, 1, manyAtOnce)
+  const stored = await inTurns(proxies, 1, manyAtOnce)
   say('memory')
   const growth = await inTurns(names, 1, (name) => memoryGrowth(name, origin, requests))
   const table: readonly (readonly [what: string, unit: string, samples: readonly number[][], column?: number])[] = [
@@ -167,7 +167,7 @@ export async function benchEgress(requests = 20_000): Promise<void> {
     ['one download', 'MB/s', downloads, 0],
     ['one download, by its processor time', 'MB/s', downloads, 1],
     ['requests on 8 kept connections', '1/s', kept],
-    ['of 1,000 connections at once, kept open', '', held],
+    ['of 1,000 connections at once, kept open', '', stored],
     [`memory growth over ${requests} requests`, 'MB', growth, 0],
     ['the same of the heap, collected', 'MB', growth, 1],
   ]

@@ -1,4 +1,4 @@
-/* The least that a hook can cost: put instead of `cordon-client` it reads what the host tells it, and says nothing. */
+/* The least that a hook can cost: put instead of `cordon-client` it reads the host's input, and prints nothing. */
 #include <unistd.h>
 
 int main(void) {

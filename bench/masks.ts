@@ -89,7 +89,7 @@ try {
   report('both: added to a command here', median(both), spread(both))
   report('the same in processor time', median(processor), spread(processor))
   const last = session.begin()
-  report('masks at the end', last.masks.length, `${SECRETS} and ${ROUNDS * CHANGES} made since`, '')
+  report('masks at the end', last.masks.length, `${SECRETS} and ${ROUNDS * CHANGES} created since`, '')
   last.end()
   report('index kept for the next process', timed(() => session.close()).ms, '')
 
@@ -102,18 +102,18 @@ try {
 }
 
 function buildTree(): string[] {
-  const made: string[] = []
+  const created: string[] = []
   for (let index = 0; index < LEAVES; index++) {
     const parent = index % 3 === 0 ? 'node_modules' : 'packages'
     const folder = join(root, parent, `group-${index % 98}`, `module-${index}`)
     mkdirSync(folder, { recursive: true })
-    made.push(folder)
+    created.push(folder)
   }
-  for (let file = 0; file < FILES; file++) writeFileSync(join(made[file % LEAVES]!, `file-${file}.ts`), '')
-  for (let secret = 0; secret < SECRETS; secret++) writeFileSync(join(made[secret * 49]!, '.env'), 'SECRET=1')
+  for (let file = 0; file < FILES; file++) writeFileSync(join(created[file % LEAVES]!, `file-${file}.ts`), '')
+  for (let secret = 0; secret < SECRETS; secret++) writeFileSync(join(created[secret * 49]!, '.env'), 'SECRET=1')
   const folders = execFileSync('find', [root, '-type', 'd'], { encoding: 'utf8', maxBuffer: 1e8 }).trim().split('\n')
   report('folders', folders.length, `${FILES} files`, '')
-  return made
+  return created
 }
 
 function timed<T>(work: () => T): { readonly ms: number; readonly processor: number; readonly value: T } {

@@ -56,7 +56,7 @@ export async function benchPackages(): Promise<void> {
   }
 }
 
-/** The lock file is made once, with the port of that time; npm replaces it. Versions of today would be too young. */
+/** The lock file is written once, with the port of that time; npm replaces it. Versions of today would be too young. */
 function prepareLock(origin: string): number {
   const file = join(CACHE, 'package-lock.json')
   if (!existsSync(file)) {

@@ -1,6 +1,6 @@
 /**
  * Builds dist/: the bundled CLI, the library with its types, and the sandbox's init; with `--release` for every platform of
- * the package, and nothing of an older build stays. All of it is made aside and then put
+ * the package, and nothing of an older build stays. All of it is built aside and then put
  * in place by renames, so that a build that fails leaves what was there, and a hook that starts meanwhile has a whole one.
  */
 
@@ -38,7 +38,7 @@ mkdirSync(`${draft}/chunks`, { recursive: true })
 // Written first: what is edited from now on is newer than the build.
 writeFileSync(`${draft}/.built`, `${sourceFolders().join(' ')}\n`)
 
-/** The folders that the build is made from, for `is-built.sh`. */
+/** The sources of the build, for `is-built.sh`. */
 function sourceFolders(): readonly string[] {
   const entries = readdirSync('src', { recursive: true, withFileTypes: true })
   const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => `${entry.parentPath}/${entry.name}`)
@@ -204,7 +204,7 @@ async function writeInside(): Promise<void> {
   cpSync('node_modules/quickjs-wasi/quickjs.wasm', `${draft}/inside/quickjs.wasm`)
 }
 
-/** The loop of `cordon chat` as a component, made by the program that was just built, with the optional tools of `cordon agent`. */
+/** The loop of `cordon chat` as a component, built by the new program, with the optional tools of `cordon agent`. */
 async function writeChatComponent(): Promise<void> {
   const bundle = await rolldown({
     input: 'src/chat/component/chat-component.ts',

@@ -32,7 +32,7 @@ for program in bwrap bash sh git ls cat cp mv rm mkdir rmdir ln chmod touch head
   path=$(type -P "$program" || true)
   if [ -n "$path" ]; then add "$path" "$program"; fi
 done
-# The loader has a place of its own in every program.
+# The loader has its own place in every program.
 loader=$(readlink -f /lib64/ld-linux-x86-64.so.2 2>/dev/null || readlink -f /lib/ld-linux-aarch64.so.1)
 cp "$loader" "$root/usr/lib64/ld-linux-x86-64.so.2" 2>/dev/null || true
 [ -e /lib/ld-linux-aarch64.so.1 ] && cp "$loader" "$root/usr/lib/ld-linux-aarch64.so.1"

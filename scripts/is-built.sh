@@ -1,7 +1,7 @@
-# For sh and bash: `is_built` tells whether dist/ of the checkout $here is newer than what it is made from.
-# Looked at with the shell's own means: starting `find` for it would take longer than all the rest. A folder is newer when
+# For sh and bash: `is_built` says whether dist/ of the checkout $here is newer than its sources.
+# It uses the shell's own means: starting `find` for it would take longer than all the rest. A folder is newer when
 # a file in it came, went or was replaced, as git does it. Only an editor writes into a file that stays: for the person at
-# the terminal every file is looked at, for hooks it would take as long as their own work. `is_built every` always does.
+# the terminal every file is checked, for hooks it would take as long as their own work. `is_built every` always does.
 is_built() {
   stamp=$here/dist/.built
   [ -f "$stamp" ] && [ -x "$here/node_modules/node/bin/node" ] || return 1

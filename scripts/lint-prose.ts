@@ -22,8 +22,18 @@ export interface Problem {
 }
 
 export interface RetiredWord {
+  readonly word: string
   readonly pattern: RegExp
   readonly instead: string
+}
+
+/** Ordinary English that contains a retired word: "there is no timer", "the answer is no", "under way in a process". */
+function retiredPattern(word: string): RegExp {
+  const words = word.replaceAll(' ', '\\s+')
+  if (word === 'is none') return /(?<!\bthere )\b[Ii]s\s+none\b/
+  if (word === 'is no') return /(?<!\bthere )\bis\s+no\s+(?!longer\b|use\b)\w/i
+  if (word === 'way in') return /\b(?:a|the|no)\s+way\s+in\b(?!\s+which)/i
+  return new RegExp(`(?<![\\w-])${words}(?![\\w-])`, 'i')
 }
 
 /** The words of the table below "Retired words", each with what to write instead. */
@@ -31,8 +41,8 @@ export function retiredWords(glossary: string): readonly RetiredWord[] {
   const section = glossary.split(/^## Retired words$/m)[1] ?? ''
   return [...section.matchAll(/^\| (`.+?) \| (.+?) \|$/gm)].flatMap(([, words, instead]) =>
     [...words!.matchAll(/`([^`]+)`/g)].map(([, word]) => ({
-      // "There is not a timer" is plain English; "this is not a timer" is not.
-      pattern: new RegExp(`(?<!\\bthere )\\b${word!.replaceAll(' ', '\\s+')}\\b`, 'i'),
+      word: word!,
+      pattern: retiredPattern(word!),
       instead: instead!,
     })),
   )
@@ -227,44 +237,60 @@ function filled(first: string, indent: string, words: readonly string[]): readon
   return [...lines, line]
 }
 
-/** Folders of sources that do not use the retired words. The others follow. */
-const SOURCES = ['src/surfaces/{cli,hook,mcp}', 'src/agents', 'scripts', 'bench']
+/** Sources whose comments, texts and names are checked for the retired words. */
+const SOURCES = ['src', 'native', 'test', 'scripts', 'bench'].map((folder) => `${folder}/**/*.{ts,tsx,c,h,sh,py}`)
 
-/** Words of the list that are also plain English in code, with the meaning that stays. */
-const PLAIN_IN_CODE: ReadonlySet<string> = new Set([
-  'made', // files and folders that a command made
-  'is no', // "is no longer"
-  'held', // calls of the host API
-  'holds', // a key of data
-  'orders', // the setup message in the protocol
-])
+/** Sources that quote texts of others: attacks, subcommands, and the words of this check itself. */
+const QUOTING =
+  /^(?:src\/scan\/injection|scripts\/injection|test\/attacks\/injection|test\/layers\/prose|scripts\/lint-prose|src\/shell\/tables\/programs\/system)/
 
-/** A source's comments and texts of several words, each with its line. */
-export function textsOf(source: string): readonly Block[] {
-  const found: Block[] = []
-  const code = source.replace(/\/\*\*?[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm, (comment, at: number) => {
-    const text = comment.replace(/^\s*(?:\/\*\*?|\*\/|\*|\/\/)|\*\/$/gm, '').replace(/\s+/g, ' ')
-    found.push({ line: lineAt(source, at), lines: 1, text: plainText(text) })
-    return comment.replace(/[^\n]/g, ' ')
+/** A comment, a text or a regular expression: each hides what looks like the others in it. */
+const TOKEN =
+  /(?<comment>\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$)|(?<text>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`)|(?<=(?:[(,=:[!&|?{};]|return|=>)\s*)\/(?![*/])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[dgimsuvy]*/gm
+
+/** A source's comments and texts of several words, each with its line; and its code without them. */
+function partsOf(source: string): { readonly texts: readonly Block[]; readonly code: string } {
+  const texts: Block[] = []
+  const code = source.replace(TOKEN, (token, comment?: string, text?: string, at = 0) => {
+    const words = comment
+      ? comment.replace(/^\s*(?:\/\*\*?|\*\/|\*|\/\/)|\*\/$/gm, '').replace(/\s+/g, ' ')
+      : (text ?? '').slice(1, -1).replace(/\$\{[^}]*\}/g, 'CODE')
+    if (words.includes(' ')) texts.push({ line: lineAt(source, at), lines: 1, text: plainText(words) })
+    return token.replace(/[^\n]/g, ' ')
   })
-  for (const { 0: literal, index } of code.matchAll(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\\n]|\\.)*`/g)) {
-    const text = literal.slice(1, -1).replace(/\$\{[^}]*\}/g, 'CODE')
-    if (text.includes(' ')) found.push({ line: lineAt(source, index), lines: 1, text })
-  }
-  return found
+  return { texts, code }
+}
+
+/** Comments of a shell or Python script. */
+function scriptComments(source: string): readonly Block[] {
+  return source.split('\n').flatMap((line, index) => {
+    const comment = /^\s*# (.*)/.exec(line)
+    return comment ? [{ line: index + 1, lines: 1, text: plainText(comment[1]!) }] : []
+  })
 }
 
 const lineAt = (text: string, at: number): number => text.slice(0, at).split('\n').length
 
-/** The retired words in a source. */
-export function sourceProblems(source: string, retired: readonly RetiredWord[]): readonly Problem[] {
-  return textsOf(source).flatMap(({ line, text }) =>
+/** The retired words in a source: its comments, its texts and, in TypeScript, names that it declares. */
+export function sourceProblems(path: string, source: string, retired: readonly RetiredWord[]): readonly Problem[] {
+  if (!retired.some(({ pattern }) => pattern.test(source))) return []
+  const script = /\.(?:sh|py)$/.test(path)
+  const { texts, code } = script ? { texts: scriptComments(source), code: '' } : partsOf(source)
+  const found = texts.flatMap(({ line, text }) =>
     retired.flatMap(({ pattern, instead }) => {
       const word = pattern.exec(text)
-      if (word === null || PLAIN_IN_CODE.has(word[0].toLowerCase())) return []
-      return [{ line, message: `"${word[0]}": write ${instead}` }]
+      return word === null ? [] : [{ line, message: `"${word[0]}": write ${instead}` }]
     }),
   )
+  if (!/\.tsx?$/.test(path)) return found
+  for (const { word, instead } of retired) {
+    // A key keeps its word: the record, JSON output and stored files have it.
+    if (!/^\w+$/.test(word)) continue
+    for (const { index } of code.matchAll(new RegExp(`(?<![\\w.#$-])${word}\\b(?!\\s*\\??:|-)`, 'g'))) {
+      found.push({ line: lineAt(source, index), message: `a name "${word}": write ${instead}` })
+    }
+  }
+  return found
 }
 
 /** Pages generated from texts of the program; they change there. */
@@ -294,9 +320,9 @@ function main(words: readonly string[]): void {
       ({ line, message }) => `${path}:${line}: ${message}`,
     ),
   )
-  const sources = files.length > 0 ? [] : globSync(SOURCES.map((folder) => `${folder}/**/*.{ts,tsx}`))
-  for (const path of sources.filter((one) => !one.startsWith('scripts/lint-prose'))) {
-    const found = sourceProblems(readFileSync(path, 'utf8'), retired)
+  const sources = files.length > 0 ? [] : globSync(SOURCES).filter((path) => !QUOTING.test(path))
+  for (const path of sources) {
+    const found = sourceProblems(path, readFileSync(path, 'utf8'), retired)
     problems.push(...found.map(({ line, message }) => `${path}:${line}: ${message}`))
   }
   if (problems.length === 0) return

@@ -1,7 +1,7 @@
-/** Makes the pictures of docs/guides/ui.md: each view of the page, with a session that works in a throw-away project. */
+/** Makes the pictures of docs/guides/ui.md and fleet.md: each view of the page, with a session that works in a throw-away project. */
 
 import { mkdirSync } from 'node:fs'
-import { openBrowser, openPageWorld, openTab, writeDays } from '../test/contract/page/page-world.ts'
+import { openBrowser, openPageWorld, openTab, writeDays, writeFleet } from '../test/contract/page/page-world.ts'
 
 const MANIFEST = `schema_version = 1
 
@@ -60,6 +60,12 @@ try {
   await page.screenshot({ path: 'docs/pictures/opened.png' })
   waiting.abort()
   await asked
+  await writeFleet(world, 24)
+  const operator = await openTab(browser, world.server.link)
+  await operator.page.setViewportSize({ width: 1000, height: 640 })
+  await operator.page.locator('nav a', { hasText: 'Fleet' }).click()
+  await operator.page.getByRole('heading', { name: 'Machines' }).waitFor()
+  await operator.page.screenshot({ path: 'docs/pictures/fleet.png' })
 } finally {
   await browser.close()
   await world.close()

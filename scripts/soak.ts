@@ -60,11 +60,11 @@ function call(program: readonly string[], words: readonly string[], input = ''):
   return { code: ran.status, out: ran.stdout }
 }
 
-/** What a project's day is made of, with the exit code. Their number is odd, so that each goes either way. */
+/** The commands of a project's day, with the exit code. Their number is odd, so that each goes either way. */
 const WORK: readonly (readonly [command: string, code: number])[] = [
   ['git status --short', 0],
   ['ls -la && cat README.md', 0],
-  ['mkdir -p build && echo made > build/out.txt', 0],
+  ['mkdir -p build && echo new > build/out.txt', 0],
   ['npm test --silent', 0],
   ['rm -rf build', 0],
   ['git grep -n function | sort | uniq -c | head -50', 0],

@@ -38,8 +38,8 @@ export const SUITES: readonly Suite[] = [
   },
   {
     name: 'fleet',
-    what: 'fleets on real NATS servers, and 50,000 records to a receiver that fails',
-    needs: 'nats-server (as root on Debian it is installed)',
+    what: 'fleets on real NATS servers, a real Prometheus, and 50,000 records to a receiver that fails',
+    needs: 'nats-server and prometheus (as root on Debian they are installed)',
     setUp: 'build',
     command: ['bash', 'scripts/test-fleet.sh'],
   },

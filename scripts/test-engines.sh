@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests of code execution in every container engine: installs what is missing (as root, on Debian), starts a docker
-# daemon of its own where there is none, and ends it again.
+# daemon if there is none, and ends it again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 say() { printf 'engines: %s\n' "$*" >&2; }

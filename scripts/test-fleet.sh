@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# The tests of fleets that need real NATS servers and long runs: installs nats-server where it is missing (as root, on Debian).
+# The tests of fleets that need real NATS servers and long runs: installs nats-server and prometheus where they are missing (as root, on Debian).
 # With `cluster` the three-node cluster under random kills; arguments after it are machines, seconds and seed. With `load` one
 # process speaks for many machines.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH="$PWD/node_modules/.bin:$PATH"
-if ! command -v nats-server >/dev/null; then
+missing=()
+for program in nats-server prometheus; do command -v "$program" >/dev/null || missing+=("$program"); done
+if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    apt-get install -y -qq --no-install-recommends nats-server >/dev/null
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
   else
-    echo 'fleet: nats-server is missing (on Debian: apt-get install nats-server)' >&2
+    echo "fleet: missing: ${missing[*]} (on Debian: apt-get install ${missing[*]})" >&2
     exit 1
   fi
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the image and runs Cordon in containers: by podman, and as the Pods of examples/kubernetes by `podman kube play`. A
-# guarded command must work, what it tries must fail, and where the engine gives too little, nothing may run at all. Then looks at
+# guarded command must work, what it tries must fail, and where the engine gives too little, nothing may run at all. Then checks
 # the other examples with the tools that are here.
 # Needs root and podman with runc; installs podman's small init (catatonit) where it is missing.
 set -euo pipefail
@@ -87,7 +87,7 @@ play() { # the example
     printf 'apiVersion: v1\nkind: Secret\nmetadata: { name: %s-token }\ndata: { token: %s }\n---\n' "$name" "$(head -c 24 /dev/urandom | base64 | base64 -w0)"
     sed -e "s#localhost/cordon:dev#$image#; s#name: cordon-worker\$#name: $name#; s#secretName: cordon-token#secretName: $name-token#; s#/run/cordon-empty-proc#$proc#" "examples/kubernetes/$1"
   } >"$work/pod.yaml"
-  # Where the machine has no range of ids for containers, podman cannot give the Pod a user namespace of its own.
+  # Where the machine has no range of ids for containers, podman cannot give the Pod its own user namespace.
   grep -q '^containers:' /etc/subuid || sed -i '/hostUsers: false/d' "$work/pod.yaml"
   # Elsewhere than in the checkout: podman takes a file called `cordon` for a folder to build the image from.
   (cd / && podman kube play --build=false "$work/pod.yaml" >/dev/null)

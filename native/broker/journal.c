@@ -125,10 +125,10 @@ static int write_mark(char op, uint32_t mode, uint32_t uid, const struct timespe
 
 /* Whether a change concerns only files that the call created. */
 static int is_own(char op, const struct spot *s, const struct spot *to, uint8_t kept) {
-  int made = s->is_there && (seen(&s->about) & SEEN_MADE);
+  int is_new = s->is_there && (seen(&s->about) & SEEN_MADE);
   if (op == 'c') return 1;
-  if (op == 'u') return kept == KEPT_MADE || (kept == 0 && made);
-  return op == 'r' && made && (kept == KEPT_MADE || !to->is_there);
+  if (op == 'u') return kept == KEPT_MADE || (kept == 0 && is_new);
+  return op == 'r' && is_new && (kept == KEPT_MADE || !to->is_there);
 }
 
 static int was_left_out; /* whether the last announced change was omitted */

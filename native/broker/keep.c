@@ -288,8 +288,8 @@ uint8_t keep_removed(struct spot *s, uint32_t *number) {
 /* Fills a copy with the mode, group, attributes and time of a file, and with its content if wanted. */
 static int fill_copy(const struct spot *s, int from, int to, int with_content) {
   const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, s->about.st_mtim};
-  struct stat made;
-  if (fstat(to, &made) || (made.st_gid != s->about.st_gid && fchown(to, (uid_t)-1, s->about.st_gid)))
+  struct stat copy;
+  if (fstat(to, &copy) || (copy.st_gid != s->about.st_gid && fchown(to, (uid_t)-1, s->about.st_gid)))
     return -1;
   if (with_content && copy_content(from, to, (uint64_t)s->about.st_size, MOST_COPIED) < 0) return -1;
   if (keep_attributes_of(from, to) || fchmod(to, s->about.st_mode & 01777) || futimens(to, times)) return -1;

@@ -70,11 +70,11 @@ int seen(const struct stat *about) {
 
 /* A file that the call has just created. */
 void see_made(int folder, const char *name) {
-  struct stat made;
+  struct stat created;
   uint64_t mount;
-  if (look_by_name(folder, name, *name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH, &made, &mount)) return;
-  see(&made, SEEN_MADE);
-  count_links(&made);
+  if (look_by_name(folder, name, *name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH, &created, &mount)) return;
+  see(&created, SEEN_MADE);
+  count_links(&created);
 }
 
 /* Without a birth time an inode number proves nothing: another program's new file must not count as

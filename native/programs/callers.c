@@ -33,7 +33,7 @@ static int is_told;
 
 static struct caller {
   uint32_t parent;
-  int told;
+  int is_reported;
   size_t length;
   char *text;
 } callers[MOST];
@@ -264,10 +264,10 @@ static uint32_t source_of(int fd, uint16_t *port) {
 /* Its ancestors first. */
 static void tell_caller(uint32_t number) {
   struct caller *c = &callers[number - 1];
-  if (c->told) return;
+  if (c->is_reported) return;
   if (c->parent) tell_caller(c->parent);
   callers_tell(number, c->parent, c->text, c->length);
-  c->told = 1;
+  c->is_reported = 1;
 }
 
 /* Binds a socket that is about to connect to the proxy to the address of its caller's number. The

@@ -259,7 +259,7 @@ export function auditReport(facts: ReportFacts): string {
 <header>
 <div class="brand">cordon <span>audit report</span></div>
 <h1>${escapeHtml(facts.title)}</h1>
-<p class="meta">${escapeHtml(period(facts.lines))} · made ${escapeHtml(facts.generatedAt)}</p>
+<p class="meta">${escapeHtml(period(facts.lines))} · written ${escapeHtml(facts.generatedAt)}</p>
 ${verdict}
 </header>
 <section class="tiles">${tiles(calls)}</section>

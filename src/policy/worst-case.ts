@@ -89,20 +89,38 @@ const REMEDY: Readonly<Record<Bound, string>> = {
 
 /** Where the script of `curl … | sh` comes from; null without one. */
 function scriptFromHost(asks: readonly PartDecision[], facts: ShellFacts | null): string | null {
-  const ran = asks
-    .flatMap((part) => factOf(part, facts) ?? [])
-    .filter(({ argv: [name] }) => {
-      const [value = '', ...others] = name?.values ?? []
-      return others.length === 0 && isInterpreterName(value.slice(value.lastIndexOf('/') + 1))
-    })
-  for (const { span } of ran) {
-    const source = facts?.commands.find((fact) => {
-      const between = facts.source.slice(fact.span.end, span.start)
-      return fact.hosts.length > 0 && between.includes('|') && !/[;&\n]|\|\|/.test(between)
-    })
-    if (source) return URL.parse(source.hosts[0]!.url)?.host || 'the internet'
-  }
+  const asked = new Set(asks.map(({ command }) => command))
+  const { commands = [], source = '' } = facts ?? {}
+  for (const [to, ran] of commands.entries())
+    for (const [from, sender] of commands.entries()) {
+      if (sender.hosts.length === 0 || !(asked.has(to) || asked.has(from)) || !runsOutput(ran, sender, source)) continue
+      return URL.parse(sender.hosts[0]!.url)?.host || 'the internet'
+    }
   return null
+}
+
+/** Whether a command runs as code what the other one fetches. */
+function runsOutput({ argv, span }: CommandFact, sender: CommandFact, source: string): boolean {
+  const [name, ...words] = argv.map(({ values }) => (values?.length === 1 ? values[0]! : null))
+  if (name == null) return false
+  const program = name.slice(name.lastIndexOf('/') + 1)
+  const isShell = isInterpreterName(program) || ['eval', 'source', '.'].includes(program)
+  // A word that begins with the fetch: `sh -c "$(curl …)"`, `bash <(curl …)`.
+  const fetch = source.slice(sender.span.start, sender.span.end)
+  if (
+    isShell &&
+    argv.some(({ text, values }) => values === null && /^"?(?:\$\(|<\(|`)/.test(text) && text.includes(fetch))
+  )
+    return true
+  const input = words.length === 0 || words.some((word) => word === '-' || word === '-s')
+  const isInside = sender.span.start >= span.start && sender.span.end <= span.end
+  // `curl … | sh`, `bash < <(curl …)`. An inline program reads it as data: `curl … | python3 -c …`.
+  const between = source.slice(sender.span.end, span.start)
+  const isPiped = between.includes('|') && !/[;&\n]|\|\|/.test(between)
+  if (isInterpreterName(program) && input && (isPiped || isInside)) return true
+  // `curl -o i.sh …; sh i.sh`
+  const file = isShell ? words.find((word) => word === null || !word.startsWith('-')) : name.includes('/') ? name : null
+  return file != null && span.start > sender.span.end && fetch.split(/[\s>"']+/).includes(file.replace(/^\.\//, ''))
 }
 
 function factOf({ command }: PartDecision, facts: ShellFacts | null): CommandFact | null {

@@ -47,6 +47,32 @@ export function repeatedAnswers(machine: Machine, now: number): readonly AnswerC
     .toSorted((one, other) => other.yes - one.yes)
 }
 
+/** The kind that `cordon add` uses for each kind of answer. */
+const ADDED: Readonly<Partial<Record<Suggestion['kind'], string>>> = {
+  command: 'command',
+  host: 'host',
+  read: 'read',
+  write: 'write',
+  directory: 'write',
+}
+
+export interface ProposedGrant extends AnswerCount {
+  /** The words of the command that adds it. */
+  readonly add: readonly string[]
+}
+
+/** Habits that no saved answer covers yet. */
+export function proposedGrants(machine: Machine, now: number): readonly ProposedGrant[] {
+  const saved = openSavedGrants(machine).list()
+  return repeatedAnswers(machine, now).flatMap((habit): ProposedGrant[] => {
+    const { project, kind, value } = habit
+    const added = ADDED[kind]
+    const isSaved = saved.some((one) => one.project === project && one.kind === kind && one.value === value)
+    if (added === undefined || isSaved) return []
+    return [{ ...habit, add: ['cordon', 'add', added, value, '--root', project] }]
+  })
+}
+
 interface AskedCall {
   readonly asks: readonly { readonly firm?: boolean; readonly reason: { readonly code: string } }[]
   readonly suggestions: readonly Suggestion[]

@@ -32,7 +32,7 @@ export function errorCode(error: unknown): string | null {
 }
 
 /**
- * Cordon cannot write one of its own files: the disk is full or read-only, or it is another user's.
+ * Cordon cannot write one of its files: the disk is full or read-only, or it is another user's.
  */
 export function unwritable(path: string, error: unknown): Fault {
   const code = errorCode(error)

@@ -67,7 +67,7 @@ describe.each(WAYS)('a lock %s', (_, way) => {
   })
 
   it('of a killed process is free', async () => {
-    const code = `import(process.argv[1]).then((m) => { m.holdLock(process.argv[2], ${JSON.stringify(way)}); console.log('held'); setInterval(() => {}, 1000) })`
+    const code = `import(process.argv[1]).then((m) => { m.holdLock(process.argv[2], ${JSON.stringify(way)}); console.log('locked'); setInterval(() => {}, 1000) })`
     const child = spawn(process.execPath, ['-e', code, join(import.meta.dirname, 'lock.ts'), directory])
     await once(child.stdout, 'data')
     expect(() => holdLock(directory, short)).toThrow(`is locked by process ${child.pid}`)

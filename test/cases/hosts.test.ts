@@ -18,7 +18,7 @@ interface Row {
   readonly hops?: string[]
 }
 
-/** Stands in for an address of this machine; public on purpose, so that only `ownAddresses` can refuse it. */
+/** Plays an address of this machine; public on purpose, so that only `ownAddresses` can refuse it. */
 const OWN_ADDRESS = '151.101.1.1'
 
 const rows = readFileSync(new URL('./hosts.jsonl', import.meta.url), 'utf8')

@@ -69,7 +69,7 @@ ${block(join(folder, 'tokens'))}`,
   return servers
 }
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const kept = await Promise.all(
     Array.from({ length: count }, async () => {
       const server = createServer()

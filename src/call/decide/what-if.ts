@@ -13,6 +13,8 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openChecker } from './check-call.ts'
 
+export { typedText }
+
 export interface WhatIf {
   readonly calls: number
   /** Calls without recorded arguments; they cannot be decided. */

@@ -138,7 +138,7 @@ export interface Broker {
   scrubFrames(readHead: ReadFrameHead): Transform
 }
 
-interface Held extends BrokeredSecret {
+interface KnownSecret extends BrokeredSecret {
   readonly placeholder: string
   /** Finds the placeholder in any form of a body: plain, base64 at any offset, hex, escaped. */
   readonly search: SecretSearch
@@ -188,7 +188,7 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
     }
     const signing = present.filter((secret) => secret.signs && isGranted(secret, request.target, request.suffixes))
     if (signing.length > 0) return signedAgain(signing, given, { path, rawHeaders, used, asked })
-    const isOpen = ({ openPaths = [] }: Held): boolean => request.method === 'GET' && openPaths.includes(path)
+    const isOpen = ({ openPaths = [] }: KnownSecret): boolean => request.method === 'GET' && openPaths.includes(path)
     const needsOne = present.some((secret) => secret.exclusive && isGranted(secret, request.target) && !isOpen(secret))
     if (used.length > 0 || !needsOne) {
       return { path, rawHeaders, used, asked }
@@ -256,7 +256,7 @@ export function unfitValue({ name, value }: Pick<BrokeredSecret, 'name' | 'value
   return `the value of the secret ${name} cannot go into a header: expected at least four printable ASCII characters without spaces around them`
 }
 
-function hold(secret: BrokeredSecret): Held {
+function hold(secret: BrokeredSecret): KnownSecret {
   const unfit = unfitValue(secret)
   if (unfit !== null) throw new TypeError(unfit)
   const placeholder = secret.placeholder ?? `cordon_${secret.name.toLowerCase()}_${randomBytes(20).toString('hex')}`
@@ -264,7 +264,7 @@ function hold(secret: BrokeredSecret): Held {
 }
 
 function placeRefusal(
-  secret: Held,
+  secret: KnownSecret,
   request: OutgoingRequest,
   inPath: boolean,
   headers: readonly number[],
@@ -284,7 +284,7 @@ function placeRefusal(
 
 /** The request, signed with the first key whose placeholder created its signature. */
 function signedAgain(
-  secrets: readonly Held[],
+  secrets: readonly KnownSecret[],
   request: OutgoingRequest,
   swapped: SwappedRequest,
 ): SwappedRequest | { readonly refusal: EgressDenial } {
@@ -317,7 +317,7 @@ function signedAgain(
   return refuse(isAwsSigned(rawHeaders) ? 'secret-foreign' : 'secret-absent', message)
 }
 
-function foreignRefusal(present: readonly Held[], request: OutgoingRequest): EgressDenial | null {
+function foreignRefusal(present: readonly KnownSecret[], request: OutgoingRequest): EgressDenial | null {
   const granted = present.filter((secret) => isGranted(secret, request.target))
   if (granted.every((secret) => secret.lenient)) return null
   const found = foreignCredential(request, {
@@ -337,15 +337,15 @@ function foreign(found: string, { host }: Target): EgressDenial {
   return { code: 'secret-foreign', message }
 }
 
-function isGranted(secret: Pick<Held, 'hosts'>, { host, port }: Target, suffixes?: SuffixLookup): boolean {
+function isGranted(secret: Pick<KnownSecret, 'hosts'>, { host, port }: Target, suffixes?: SuffixLookup): boolean {
   return secret.hosts.some((pattern) => reachesHost(pattern, host, port, suffixes))
 }
 
-function misplacedLogin({ name, login }: Held): EgressDenial {
+function misplacedLogin({ name, login }: KnownSecret): EgressDenial {
   return { code: 'secret-misplaced', message: `the secret ${name} is for logins of ${login}, and this is a request` }
 }
 
-function elsewhere(secret: Held, target: Target): EgressDenial {
+function elsewhere(secret: KnownSecret, target: Target): EgressDenial {
   const message = `the placeholder of the secret ${secret.name} was on its way to ${quote(authorityOf(target, null))}`
   return { code: 'secret-elsewhere', message }
 }
@@ -364,20 +364,20 @@ function basicCredentials(value: string): string | null {
   return encoded === undefined ? null : Buffer.from(encoded, 'base64').toString('latin1')
 }
 
-function putInHeader(value: string, secret: Held): string {
+function putInHeader(value: string, secret: KnownSecret): string {
   const credentials = value.includes(secret.placeholder) ? null : basicCredentials(value)
   if (credentials === null) return value.replaceAll(secret.placeholder, secret.value)
   return `Basic ${Buffer.from(credentials.replaceAll(secret.placeholder, secret.value), 'latin1').toString('base64')}`
 }
 
-function isOnlyInQuery(path: string, secret: Held): boolean {
+function isOnlyInQuery(path: string, secret: KnownSecret): boolean {
   const mark = path.indexOf('?')
   if (secret.query === undefined || mark < 0 || holdsIn(path.slice(0, mark), secret.placeholder)) return false
   const parts = path.slice(mark + 1).split('&')
   return parts.every((part) => !holdsIn(part, secret.placeholder) || part === `${secret.query}=${secret.placeholder}`)
 }
 
-function putInQuery(path: string, secret: Held): string {
+function putInQuery(path: string, secret: KnownSecret): string {
   return path.replaceAll(secret.placeholder, encodeURIComponent(secret.value))
 }
 

@@ -59,7 +59,7 @@ const projects: readonly {
     },
     commands: ['cargo build:*', 'cargo check:*', 'cargo test:*', 'cargo clippy:*', 'cargo fmt:*', 'pytest:*'],
     bundles: ['node', 'npm', 'cargo', 'python', 'uv'],
-    note: 'folders add tools, but no names of their own; what is installed or written for tests adds nothing',
+    note: 'folders add tools, but not their own names; what is installed or written for tests adds nothing',
   },
   { name: 'only git', files: { '.git/HEAD': '' }, commands: [], bundles: ['git'], note: '' },
   {

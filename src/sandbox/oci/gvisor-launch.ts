@@ -29,7 +29,7 @@ const SAID = `${ENGINE_STATE}/layout/said`
 /** The sentry and its threads are in the group as well. */
 const OWN = { processes: 200, memoryBytes: 64 * 1024 ** 2 }
 
-const PREPARED = 'laid out'
+const PREPARED = 'prepared'
 
 /** Ends the words of the engine so that its own complaint is distinguished from the command's. */
 const ENGINE = `mkdir ${CLOSED.folder} && : >${CLOSED.file} && chmod 0 ${CLOSED.file} && echo ${PREPARED} >&3 || exit 125

@@ -100,7 +100,7 @@ status=$?
 kill -9 -1 2>/dev/null
 for i in "\${!names[@]}"; do
   name=\${names[i]}
-  if [ -f "$name" ] && [ ! -L "$name" ] && cat -- "$name" >"$out/$i"; then echo "$i" >>"$out/made"; fi
+  if [ -f "$name" ] && [ ! -L "$name" ] && cat -- "$name" >"$out/$i"; then echo "$i" >>"$out/written"; fi
 done 2>/dev/null
 exit "$status"`
 

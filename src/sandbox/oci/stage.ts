@@ -87,7 +87,7 @@ export function openStage(place: string, run: ContainerRun, user: number | null)
     writeFileSync(at, bytes, { flag: 'wx', mode })
     chmodSync(at, mode)
   }
-  const names = [...run.outputs.map((_, index) => String(index)), 'made']
+  const names = [...run.outputs.map((_, index) => String(index)), 'written']
   try {
     mkdirSync(place, { recursive: true, mode: 0o711 })
     for (const folder of [path, input, join(input, 'files'), output]) {
@@ -130,7 +130,7 @@ export function openStage(place: string, run: ContainerRun, user: number | null)
       return bundle
     },
     collect: (maxBytes) => {
-      const created = new Set(readOwn(join(output, 'made'), 4096).toString('latin1').split('\n'))
+      const created = new Set(readOwn(join(output, 'written'), 4096).toString('latin1').split('\n'))
       return run.outputs.flatMap((name, index) =>
         created.has(String(index)) ? [{ name, bytes: readOwn(join(output, String(index)), maxBytes) }] : [],
       )

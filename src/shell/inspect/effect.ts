@@ -169,7 +169,7 @@ const reads = list(`
   list ls get describe show view inspect search find lookup whoami exists status read cat head tail query scan summarize summary count
   check verify validate simulate estimate preview diff wait watch print presign select explain receive filter usage info stats audit lint
   doctor ping poll fetch download batch-get transact-get head-object detect-only list-all index ids names current heads tree display output
-  template render test synth help version completion lookup-events measure compare trace explain-plan`)
+  template render test synth help version completion lookup-events measure compare trace explain-plan retrieve`)
 
 /** Reading verbs that also name groups: in `vault audit disable` the next word decides. */
 const nouns = list('audit check index output query scan status template test trace tree usage')
@@ -181,7 +181,7 @@ const groups = list(`
   members member users user teams team orgs org projects project services service sites site functions function metrics metadata modules
   versions providers state graph options quota limits notifications notification zones zone vms vm stacks stack outputs resources resource`)
 
-const dry = /^--?(dry-?run|what-if|noop|no-op|simulate|preview|check-only|validate-only|plan-only)$/
+const dry = /^--?(dry[-_]?run|what-if|noop|no-op|simulate|preview|check-only|validate-only|plan-only)$/
 
 const off = /^(false|no|none|off|0)$/i
 

@@ -241,7 +241,7 @@ describe('what flows', () => {
     expect(written).toContain('Allow it? y')
   })
 
-  it('live rows are taken back by as many rows as they take in the width there is now', () => {
+  it('live rows are erased by as many rows as they take in the current width', () => {
     let columns = 80
     let written = ''
     const screen = new LiveScreen(

@@ -1,8 +1,8 @@
 /** The page's API: one function per path. All output is escaped. */
 
 import { isAbsolute } from 'node:path'
-import { grantProblem, type WhatIfGrant, whatIf } from '../../call/decide/what-if.ts'
-import { openSavedGrants } from '../../project/answer-counts.ts'
+import { grantProblem, typedText, type WhatIfGrant, whatIf } from '../../call/decide/what-if.ts'
+import { openSavedGrants, proposedGrants } from '../../project/answer-counts.ts'
 import { mayBeInFleet } from '../../project/load/memory.ts'
 import { requestUnmasking } from '../../questions/waiting.ts'
 import { openAuditTrail } from '../../report/audit-trail.ts'
@@ -51,6 +51,24 @@ const MAX_REPLAYED = 5000
 /** Report grants that were unused for so long. */
 const UNUSED_DAYS = 14
 
+export interface Proposal {
+  readonly project: string
+  readonly kind: string
+  readonly value: string
+  readonly yes: number
+  /** Adds and signs it, at a terminal. */
+  readonly terminal: string
+}
+
+function proposalsFor(machine: Machine): readonly Proposal[] {
+  return (
+    proposedGrants(machine, Date.now())
+      .map(({ project, kind, value, yes, add }) => ({ project, kind, value, yes, terminal: typedText(add) }))
+      // What is copied into a terminal must not end the line, or act on the terminal.
+      .filter(({ terminal }) => !hidesSomething(terminal))
+  )
+}
+
 /** GET: changes nothing. */
 export const reads: Readonly<Record<string, ApiCall>> = {
   '/api/about': ({ root, machine }) => ok({ root, version, fleet: mayBeInFleet(machine) }),
@@ -71,6 +89,7 @@ export const reads: Readonly<Record<string, ApiCall>> = {
       grants: grants.list().map((grant) => ({ ...grant, unused: unused.has(grant.id) })),
     })
   },
+  '/api/proposals': ({ machine }) => ok({ proposals: proposalsFor(machine) }),
   '/api/report': ({ machine }, { since, until }) => {
     const time = (given: unknown) =>
       typeof given === 'string' && /^[\d-]{10}T[\d:.]+Z$/.test(given) ? given : undefined

@@ -37,10 +37,16 @@ export function undoViewOf(machine: Machine, root: string, id: string): UndoView
 
 export class UndoView {
   readonly #undo: ProjectUndo
+  readonly #root: string
 
   constructor(machine: Machine, root: string) {
     this.#undo = new ProjectUndo({ ...machine, cwd: root })
+    this.#root = root
   }
+
+  /** Files of the project by their names in it. */
+  readonly #nameOf = (path: string): string =>
+    path.startsWith(`${this.#root}/`) ? path.slice(this.#root.length + 1) : path
 
   list(): { readonly calls: readonly TimelineCall[] } {
     return {
@@ -58,7 +64,7 @@ export class UndoView {
     const call = this.#undo.calls().find((one) => one.id === id)
     if (!call) return null
     const files = this.#undo.compare(call).map(({ path, before, after, hidden, mixed }) => ({
-      path,
+      path: this.#nameOf(path),
       hidden,
       mixed,
       lines: hidden === null ? lineDiff(linesOf(before), linesOf(after)).slice(0, MAX_LINES) : [],
@@ -74,12 +80,12 @@ export class UndoView {
     const undone: string[] = []
     for (const call of since ? open.slice(0, at + 1) : [open[at]!]) {
       const result = this.#undo.undo(call, force)
-      const conflicts = result.conflicts.map(({ path, what }) => `${path}: ${what}`).slice(0, MAX_PATHS)
+      const conflicts = result.conflicts.map(({ path, what }) => `${this.#nameOf(path)}: ${what}`).slice(0, MAX_PATHS)
       if (result.id === null)
         return { problem: `nothing of “${call.about.what}” was restored: it changed since`, conflicts, undone }
       undone.push(call.id)
       if (result.failed.length > 0) {
-        const failed = result.failed.map(({ path, error }) => `${path}: not restored (${error})`)
+        const failed = result.failed.map(({ path, error }) => `${this.#nameOf(path)}: not restored (${error})`)
         return { problem: 'not everything could be restored', conflicts: failed.slice(0, MAX_PATHS), undone }
       }
     }
@@ -96,11 +102,13 @@ export class UndoView {
       session: about.session ?? null,
       undoes: about.undoes ?? null,
       undoneBy: call.undoneBy,
-      made: created.slice(0, MAX_PATHS),
-      changed: changed.slice(0, MAX_PATHS),
-      removed: removed.slice(0, MAX_PATHS),
+      made: created.slice(0, MAX_PATHS).map(this.#nameOf),
+      changed: changed.slice(0, MAX_PATHS).map(this.#nameOf),
+      removed: removed.slice(0, MAX_PATHS).map(this.#nameOf),
       conflicts:
-        call.undoneBy === null ? conflicts.slice(0, MAX_PATHS).map(({ path, what }) => `${path}: ${what}`) : [],
+        call.undoneBy === null
+          ? conflicts.slice(0, MAX_PATHS).map(({ path, what }) => `${this.#nameOf(path)}: ${what}`)
+          : [],
       paths: created.length + changed.length + removed.length,
     }
   }

@@ -105,7 +105,7 @@ const RESET: string = [
   '\u0018\u001b[0m\u000f\u001b(B\u001b[4l\u001b[?7h\u001b[?2026l\u001b[?25h',
   '\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?1004l\u001b[?2004l',
 ].join('')
-/** The colours of text and ground, which may be made equal. The console of Linux does not know these and would show them. */
+/** The colours of text and ground, which may become equal. The console of Linux does not know these and would show them. */
 const RESET_COLOURS = '\u001b]104\u001b\\\u001b]110\u001b\\\u001b]111\u001b\\'
 
 /** Makes what is said next readable, whatever a command did to the terminal. */

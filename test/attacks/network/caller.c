@@ -100,7 +100,7 @@ static void *bind_again(void *unused) {
   return unused;
 }
 
-/* Another thread binds while the connection is made. */
+/* Another thread binds while it connects. */
 static void by_binding_again(void) {
   pthread_t thread;
   int one = 1;

@@ -1,4 +1,4 @@
-/** A person who types to an agent at a real terminal, while the agent's commands ask for hosts: nothing they type is a yes. */
+/** A person typing to an agent at a real terminal, while the agent's commands ask for hosts: nothing they type is a yes. */
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'

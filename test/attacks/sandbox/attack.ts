@@ -48,7 +48,7 @@ export function probe(
 ): Attack {
   const kept = refusals.map(String).join('|')
   const script = `answer=$("$PROBER" ${probeArguments} 2>/dev/null) || answer="killed $?"
-case "$answer" in ${kept}) echo "held: $answer";; *) echo "ESCAPED: $answer";; esac`
+case "$answer" in ${kept}) echo "stopped: $answer";; *) echo "ESCAPED: $answer";; esac`
   return { name, note, control, script, layout }
 }
 

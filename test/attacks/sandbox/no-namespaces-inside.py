@@ -1,4 +1,4 @@
-"""Ways out of a sandbox without namespaces: what each reached, as JSON. Told of the world by far.json."""
+"""Ways out of a sandbox without namespaces: what each reached, as JSON. far.json describes the world."""
 import ctypes, fcntl, json, os, resource, signal, socket, sys, threading, time
 
 far = json.load(open('far.json'))
@@ -216,7 +216,7 @@ def _():
 
 
 def race(buffer, one, other, attempt, seconds=20 if FREE else 0.5):
-    """Something else is in the memory by the time that the kernel, or whoever acts for it, reads it again."""
+    """Something else is in the memory by the time that the kernel, or what acts for it, reads it again."""
     stop = []
 
     def flip():

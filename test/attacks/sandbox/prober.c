@@ -1,6 +1,6 @@
 /*
  * Makes one system call from inside and prints what the kernel answered: "ok" or the number of the error.
- * Every call is made with arguments that do nothing where it is allowed, so that controls are harmless.
+ * Every call has arguments that do nothing where it is allowed, so that controls are harmless.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -226,7 +226,7 @@ static void stop(int signal_number) {
   _exit(0);
 }
 
-/* Stands in for the services of a host: two sockets in a folder, an abstract one, and a shared memory segment. */
+/* Plays the services of a host: two sockets in a folder, an abstract one, and a shared memory segment. */
 static int serve(const char *folder, const char *abstract, key_t key) {
   char path[100];
   snprintf(path, sizeof path, "%s/stream", folder);

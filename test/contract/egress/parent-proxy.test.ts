@@ -171,7 +171,7 @@ describe('a parent proxy', () => {
     },
   )
 
-  it('is asked for the judged address where no rule lists the host: a different answer of its own resolver has no effect', async () => {
+  it('is asked for the judged address where no rule lists the host: a different answer of the proxy’s resolver has no effect', async () => {
     const rules = { command: 'webfetch', allowed: null, denied: [], allowPrivate: false }
     const { resolver } = world
     const open = await fetchGuarded('https://open.example.com/', { rules, resolver, upstream: upstream() })

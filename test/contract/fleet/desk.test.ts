@@ -187,7 +187,7 @@ describe('a roll-out', () => {
     await roll('[security]\npipes = false\n')
     for (const one of [canary, other]) await sync(one)
     expect([pipes(canary), pipes(other)]).toEqual([true, false])
-    expect(await step()).toMatchObject({ at: 0, outcome: 'running', reason: 'no machine has made a call under it' })
+    expect(await step()).toMatchObject({ at: 0, outcome: 'running', reason: 'no machine has run a call under it' })
     calls(canary, 20, 1)
     await sync(canary)
     expect(await step()).toMatchObject({ at: 1, outcome: 'done' })

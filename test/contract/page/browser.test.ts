@@ -6,10 +6,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { codeProof, parseCode } from '../../../src/fleet/identity.ts'
-import { foundFleet, joinText } from '../../../src/organisation/team.ts'
+import { countAnswer } from '../../../src/project/answer-counts.ts'
 import type { Cordon } from '../../../src/session/cordon.ts'
-import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
 import {
   ASKING,
   openBrowser,
@@ -17,6 +15,7 @@ import {
   openTab,
   type PageWorld,
   writeDays,
+  writeFleet,
   writeLines,
   writeRecord,
 } from './page-world.ts'
@@ -243,6 +242,39 @@ it('maps the policy with its use, and offers what was never used as a diff that 
   await page.context().close()
 })
 
+it('offers what was always answered with yes, while nothing waits', async () => {
+  const { machine, root } = world.sessions
+  for (let at = 0; at < 5; at++)
+    for (const value of ['git push origin:kind', 'npm run x\u202e'])
+      countAnswer(machine, root, { kind: 'command', value, admits: '' }, true, Date.now())
+  const { page, errors } = await openTab(browser, world.server.link)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByText('5 times yes, never no: command git push origin:kind').waitFor()
+  // What would act on a terminal is not offered for one.
+  expect(await page.getByText('5 times yes').count()).toBe(1)
+  await page.getByRole('button', { name: 'Copy the command' }).click()
+  await page.getByText('Copied.').waitFor()
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+    `cordon add command 'git push origin:kind' --root ${root}`,
+  )
+  expect(await violations(page)).toEqual([])
+  // Never in the middle of a question, which the record calls open until it is answered.
+  const ran = bash('ls -la')
+  await page.locator('article.ask').waitFor()
+  await page.getByText('5 times yes').waitFor({ state: 'detached' })
+  await show(page, 'record')
+  await page.locator('.row', { hasText: 'not answered yet' }).waitFor()
+  await show(page, 'now')
+  await page.locator('article.ask button:enabled', { hasText: /^No$/ }).click()
+  expect(await ran).toMatchObject({ status: 'refused' })
+  await page.getByText('5 times yes').waitFor()
+  await show(page, 'record')
+  await page.locator('.row', { hasText: 'no, by' }).first().waitFor()
+  expect(await page.locator('.row', { hasText: 'not answered yet' }).count()).toBe(0)
+  expect(errors).toEqual([])
+  await page.context().close()
+})
+
 it('goes by keys, which `?` shows', async () => {
   const { page, errors } = await openTab(browser, world.server.link)
   await page.locator('main.view-now').waitFor()
@@ -329,16 +361,31 @@ it('shows the operator of a fleet its machines, and nobody else a view of one', 
   const alone = await openTab(browser, world.server.link)
   expect(await alone.page.locator('nav a').allTextContents()).not.toContain('Fleet')
   const { machine } = world.sessions
-  const policy = `${world.sessions.root}.bundle`
-  const team = foundFleet(machine, { fleet: 'acme', policy }, Date.now())
-  const code = parseCode(team.invite({ role: 'machine', groups: ['ci'], expires: Date.now() + 60_000 }))!
-  const joining = { key: makeSigningKey().key.publicKey, name: '<b>build</b>'.replaceAll(/[<>/]/g, ' ') }
-  const proof = codeProof(code.secret, 'join', joinText(joining))
-  expect(team.enrol({ ...joining, id: code.id, proof }, Date.now())).not.toBe(null)
+  await writeFleet(world, 210)
   const { page, errors } = await openTab(browser, world.server.link)
-  await show(page, 'fleet')
-  await page.getByRole('heading', { name: '1 machines, 1 drifting' }).waitFor()
-  await page.locator('li', { hasText: 'it has never reported' }).waitFor()
+  await page.locator('nav a', { hasText: 'Fleet' }).waitFor()
+  await page.keyboard.press('7')
+  await page.getByRole('heading', { name: 'Machines' }).waitFor()
+  // 19 machines have never reported, and 28 of the others have the policy before this one.
+  expect(await page.locator('.tile').allTextContents()).toEqual([
+    '210 machines',
+    '47 drifting',
+    '360,778 calls',
+    '384 refused',
+    '– open questions need NATS',
+  ])
+  expect(await page.locator('.bars', { hasText: 'Cordon' }).locator('li').allTextContents()).toEqual([
+    '0.1.0143',
+    '0.0.948',
+    'unknown19',
+  ])
+  await page.getByText('210 of 210, the first 200 are shown').waitFor()
+  expect(await page.locator('tbody tr').count()).toBe(200)
+  // What drifts comes first.
+  await page.locator('tbody tr').first().getByText('it has ').waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('k8s-11')
+  await page.getByText('5 of 210').waitFor()
   expect(await violations(page)).toEqual([])
   expect(errors).toEqual([])
   rmSync(join(machine.configDir, 'fleet.json'))

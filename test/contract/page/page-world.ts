@@ -3,9 +3,16 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { newTally, signHealth } from '../../../src/fleet/health.ts'
+import { type Certificate, codeProof, parseCode } from '../../../src/fleet/identity.ts'
+import { nextBundle, publishedBundle, putBundle, signedBundle } from '../../../src/organisation/draft.ts'
+import { takeHealth } from '../../../src/organisation/overview.ts'
+import { foundFleet, joinText } from '../../../src/organisation/team.ts'
 import { terminalConsent } from '../../../src/surfaces/page/consent.ts'
 import type { NoticeSettings } from '../../../src/surfaces/page/notifier.ts'
 import { type PageOptions, type PageServer, servePage } from '../../../src/surfaces/page/page-server.ts'
+import { machineFiles } from '../../../src/system/files.ts'
+import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
 import { PATIENCE_MS } from '../../until.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
@@ -176,5 +183,39 @@ export function writeDays(world: PageWorld, now: number = Date.now()): void {
       events.push({ time: time(6000), ...ended, ...(at % 3 === 0 && { changes }), ...end })
     }
     writeLines(world, `days-${day}`, events)
+  }
+}
+
+/** Makes this person the operator of a fleet whose machines have reported; each seventh has an older policy, each eleventh none. */
+export async function writeFleet({ sessions }: PageWorld, count: number, now: number = Date.now()): Promise<void> {
+  const { machine, root } = sessions
+  const team = foundFleet(machine, { fleet: 'acme', policy: `${root}.bundle` }, now)
+  writeFileSync(`${root}.all.toml`, 'schema_version = 1\n[security]\ndeny_domains = ["paste.example"]\n')
+  writeFileSync(`${root}.draft.json`, JSON.stringify({ layers: [{ groups: ['*'], file: `${root}.all.toml` }] }))
+  const policies: { version: number; hash: string }[] = []
+  for (let version = 0; version < 2; version++) {
+    const before = await publishedBundle(team, machine)
+    const { bundle } = await nextBundle(team, `${root}.draft.json`, before?.bundle ?? null, machineFiles)
+    await putBundle(team, machine, signedBundle(team, bundle, before).text, null)
+    policies.push({ version: bundle.version, hash: (await publishedBundle(team, machine))!.hash })
+  }
+  for (let at = 0; at < count; at++) {
+    const { key } = makeSigningKey()
+    const groups = [['dev'], ['ci', 'linux'], ['k8s']][at % 3]!
+    const code = parseCode(team.invite({ role: 'machine', groups, expires: now + 60_000 }))!
+    const joining = { key: key.publicKey, name: `${groups[0]}-${String(at).padStart(2, '0')}` }
+    const proof = codeProof(code.secret, 'join', joinText(joining))
+    const { text } = team.enrol({ ...joining, id: code.id, proof }, now)!
+    if (at % 11 === 10) continue
+    const { certificate } = JSON.parse(text) as { certificate: Certificate }
+    const time = new Date(now - 1000 * ((at * 37) % 600)).toISOString()
+    const total = { calls: 120 + at * 17, refused: at % 5, asked: at % 3 }
+    const health = {
+      ...newTally(policies[at % 7 === 6 ? 0 : 1]!, time),
+      ...{ fleet: 'acme', machine: key.publicKey, time, cordon: at % 4 === 3 ? '0.0.9' : '0.1.0', total },
+      ...{ problem: null, closed: false, openings: [] },
+      rules: at % 5 === 0 ? {} : { [at % 2 === 0 ? 'security.deny_domains[0]' : 'secret']: at % 5 },
+    }
+    takeHealth(team, signHealth(health, key, certificate), team.settings.keys, now)
   }
 }

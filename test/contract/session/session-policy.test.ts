@@ -482,7 +482,7 @@ describe('its own directory', () => {
     expect(resultText(await session.call('read', { path: 'new.txt' }))).toBe('n')
     expect((await session.call('read', { path: 'a.txt' })).status).toBe('failed')
     expect(resultText(await session.call('bash', { command: `ls; ls ${world.root}; true` }))).not.toContain('a.txt')
-    // The project's own path leads there too, also for programs whose text is not read.
+    // The project's own path points there too, also for programs whose text is not read.
     const said = `python3 -c "print(open('${world.root}/new.txt').read()); open('${world.root}/extra.txt', 'w')"; cd ${world.root} && pwd; ls`
     expect(resultText(await session.call('bash', { command: said })).split('\n')).toEqual([
       'n',

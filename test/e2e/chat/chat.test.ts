@@ -81,7 +81,7 @@ describe('a task', () => {
     const answers: readonly (readonly [name: string, keys: readonly string[], ran: boolean])[] = [
       ['once', ['y'], true],
       ['no', ['n'], false],
-      ['told', ['m', 'not now', '\r'], false],
+      ['a message', ['m', 'not now', '\r'], false],
       ['session', ['s', '\r'], true],
       ['time', ['t', '1', '\r'], true],
       ['always', ['a', '\r'], true],

@@ -229,7 +229,7 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
     ],
     on: {
       ...COMMANDS_RUN,
-      // A typed command has the grants of its own words.
+      // The grants of a typed command are those that its words name.
       run: {
         tries: [
           bash('curl -sS -m 5 http://127.0.0.1:$PORT/', { says: /answered no one/ }),

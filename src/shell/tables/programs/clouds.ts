@@ -59,13 +59,13 @@ export function cloudPrograms(): ProgramTable {
       verbs: { ...cloud, local: 'help version', groups: 'run share tag lock' },
       rules: [containerRules],
     },
-    'doctl render sst serverless sls cdk sam amplify eb ibmcloud linode-cli hcloud scw vultr-cli oci eksctl flux istioctl':
+    'doctl render sst serverless sls cdk sam amplify eb ibmcloud linode-cli hcloud scw vultr-cli oci eksctl flux istioctl openstack aliyun tccli civo exo upctl':
       {
         ...cloudKind,
         effects: `
   remote-write | watch |  | deploys what changes
   local        | synth, synthesize, init, build, package, validate, print, acknowledge, context, doctor, metadata, local, dev, bind |  |
-  remote-read  | diff, logs, bootstrap-info |  | reads from a cloud service`,
+  remote-read  | diff, logs, bootstrap-info, analyze, proxy-status, proxy-config |  | reads from a cloud service`,
       },
     argocd: {
       ...cloudKind,
@@ -140,6 +140,7 @@ export function cloudPrograms(): ProgramTable {
   --app --region --user --address --machine --container --org --process-group <text>
   --select --quiet --pty`,
           otherwise: 'shell',
+          inspect: true,
           elsewhere: true,
           hazard: remote('fly ssh console'),
           run: 'text',
@@ -163,6 +164,7 @@ export function cloudPrograms(): ProgramTable {
   --app --remote --size --env --type <text>
   --exit-code --no-tty --listen --no-notify --no-launcher`,
           otherwise: 'shell',
+          inspect: true,
           elsewhere: true,
           hazard: remote('heroku run'),
           run: 'joined',
@@ -185,7 +187,9 @@ export function cloudPrograms(): ProgramTable {
     consul: {
       ...cloudKind,
       verbs: { at: 'a cluster', groups: 'kv acl catalog connect', local: 'agent version validate keygen' },
-      wraps: [{ sub: 'exec', elsewhere: true, hazard: remote('consul exec'), run: 'joined' }],
+      wraps: [{ sub: 'exec', inspect: true, elsewhere: true, hazard: remote('consul exec'), run: 'joined' }],
+      effects: `
+  remote-read  | catalog, members, operator raft list-peers |  | reads a cluster`,
     },
     nomad: {
       ...cloudKind,
@@ -196,6 +200,7 @@ export function cloudPrograms(): ProgramTable {
           options: `
   -i -t`,
           operands: 1,
+          inspect: true,
           elsewhere: true,
           hazard: remote('nomad alloc exec'),
           run: 'words',

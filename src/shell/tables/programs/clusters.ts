@@ -146,7 +146,7 @@ export function clusterPrograms(): ProgramTable {
       verbs: {
         at: 'a cluster',
         groups: 'rollout config auth',
-        writes: 'exec cp port-forward proxy debug expose autoscale certificate',
+        writes: 'exec rsh rsync cp port-forward proxy debug expose autoscale certificate',
       },
       rules: [containerRules],
     },
@@ -161,6 +161,7 @@ export function clusterPrograms(): ProgramTable {
   -T -t`,
           operands: 1,
           otherwise: 'shell',
+          inspect: true,
           elsewhere: true,
           hazard: remote('oc rsh'),
           run: 'words',

@@ -75,6 +75,7 @@ export function networkPrograms(): ProgramTable {
   }
   const sshAddKind: Program = { always: ['system', 'changes which keys are in use'], operands: 'auto*' }
   const sshfsKind: Program = { always: ['route', 'opens a session on another machine'], operands: 'text*' }
+  const reading: Program = { operands: 'text*' }
   const resticKind: Program = {
     options:
       '\n  --password-command --rsh -o <run>\n  -r --repo <remote>\n  --password-file --files-from <read>\n  --target <grow>',
@@ -305,7 +306,8 @@ export function networkPrograms(): ProgramTable {
     },
     rclone: {
       effects: `
-  remote-read  | ls, lsd, lsl, lsf, lsjson, size, cat, check, about |  | reads remote storage
+  local        | listremotes, version, help, completion |  |
+  remote-read  | ls, lsd, lsl, lsf, lsjson, size, cat, check, about, tree, md5sum, sha1sum, hashsum |  | reads remote storage
   remote-write | * |  | changes remote storage
   destructive  | delete, purge, sync, deletefile, cleanup |  | deletes from remote storage`,
       abbreviates: false,
@@ -321,20 +323,38 @@ export function networkPrograms(): ProgramTable {
       ...resticKind,
       effects: `
   remote-write | * |  | changes remote storage
-  remote-read  | snapshots, stats, ls, find, diff |  | reads from remote storage
-  destructive  | forget, prune |  | deletes from remote storage`,
+  local        | version, help, generate |  |
+  remote-read  | snapshots, stats, ls, find, diff, check, list, key list |  | reads from remote storage
+  destructive  | forget, prune, rewrite, key remove, unlock, repair |  | deletes from remote storage`,
     },
     borg: {
       ...resticKind,
       effects: `
   remote-write | * |  | changes remote storage
-  destructive  | delete, prune |  | deletes from remote storage`,
+  local        | help |  |
+  remote-read  | list, info, check, diff |  | reads from remote storage
+  destructive  | delete, prune, compact, recreate, break-lock |  | deletes from remote storage
+  destructive  | check | --repair | deletes from remote storage`,
     },
-    'ngrok cloudflared localtunnel lt bore tailscale': {
+    kopia: {
+      ...resticKind,
+      verbs: { at: 'remote storage', groups: 'snapshot repository policy maintenance', local: 'help version' },
+    },
+    'ngrok cloudflared localtunnel lt bore': {
       effects: `
-  remote-write | * |  | talks to another machine, which it can change`,
+  remote-write | * |  | talks to another machine, which it can change
+  local        | version, help |  |`,
       always: ['route', 'opens a port to the network'],
       operands: 'text*',
+    },
+    tailscale: {
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change
+  remote-read  | status, ip, netcheck, ping, whois |  | asks another machine
+  local        | version, help, completion |  |`,
+      operands: 'text*',
+      subcommands: { status: reading, ip: reading, netcheck: reading, ping: reading, whois: reading, version: reading },
+      always: ['route', 'opens a port to the network'],
     },
   }
 }

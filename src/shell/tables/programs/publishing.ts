@@ -41,18 +41,21 @@ export function publishingPrograms(): ProgramTable {
   remote-write | * |  | changes something at another service
   remote-read  | lanes |  | reads from another service`,
     },
-    'sentry-cli': {
-      partial: true,
-      effects: `
-  remote-write | * |  | changes something at another service
-  remote-read  | info, --version |  | reads from another service`,
-    },
-    'datadog-ci codecov twilio cap mina dokku': {
+    'codecov cap mina': {
       partial: true,
       effects: `
   remote-write | * |  | changes something at another service`,
     },
-    stripe: { partial: true, verbs: { at: 'another service', reads: 'listen logs' } },
+    'stripe twilio dokku sentry-cli datadog-ci shopify sf sfdx auth0 okta b2 pagerduty newrelic hubspot contentful sanity':
+      {
+        partial: true,
+        verbs: {
+          at: 'another service',
+          local: 'version help completion autocomplete dev',
+          reads: 'listen logs info retrieve',
+          deletes: 'release clear-account',
+        },
+      },
     kamal: {
       partial: true,
       effects: `

@@ -6,6 +6,12 @@ import { textRules } from '../rules/text.ts'
 import type { Program, ProgramTable } from '../spec.ts'
 
 export function textPrograms(): ProgramTable {
+  const yqOptions = `
+  -i --inplace -I --in-place [text]
+  --from-file <read>
+  -s --split-exp <output>
+  -o --output-format -p --input-format <text>
+  --arg --argjson (text)`
   const compressed = { operands: 'read*' }
 
   const echoKind: Program = {
@@ -290,14 +296,16 @@ export function textPrograms(): ProgramTable {
     yq: {
       rules: [textRules],
       abbreviates: false,
-      options: `
-  -i --inplace -I --in-place [text]
-  --from-file <read>
-  -s --split-exp <output>
-  -o --output-format -p --input-format <text>
-  --arg --argjson (text)`,
+      options: yqOptions,
       operands: 'text read*',
       operandsWith: { '-i': 'text write*' },
+      // `yq eval '.key' a.yml`, with the options of every yq.
+      subcommands: Object.fromEntries(
+        ['e', 'eval', 'ea', 'eval-all'].map((name) => [
+          name,
+          { options: yqOptions, operands: 'text read*', operandsWith: { '-i': 'text write*' } },
+        ]),
+      ),
     },
     'xmllint xmlstarlet': {
       options:

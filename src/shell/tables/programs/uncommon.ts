@@ -93,8 +93,8 @@ export function servicePrograms(): ProgramTable {
         verbs: {
           at: 'a service',
           local: 'version help completion config context dev server',
-          reads: 'sub',
-          groups: 'kv stream consumer db database branch app space dags tasks connections pools',
+          reads: 'sub health',
+          groups: 'kv stream consumer db database branch app space dags tasks connections pools endpoint member',
         },
       },
     'kafka-topics kafka-topics.sh kafka-consumer-groups kafka-consumer-groups.sh kafka-configs kafka-configs.sh kafka-acls kafka-acls.sh':
@@ -109,6 +109,15 @@ export function servicePrograms(): ProgramTable {
       partial: true,
       effects: `
   destructive  | * |  | deletes from a broker`,
+    },
+    'wp drush': {
+      partial: true,
+      verbs: {
+        at: 'a site',
+        local: 'help version cli completion',
+        groups: 'core plugin theme user post option db sql',
+        writes: 'search-replace',
+      },
     },
     'lvremove vgremove pvremove hdparm blkdiscard': {
       partial: true,

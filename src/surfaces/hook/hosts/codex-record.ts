@@ -70,7 +70,7 @@ const MARK = '# Written by cordon install.'
 
 /** The rule for the program of the short form, if it is the whole command. */
 export function codexRules(program: string): string {
-  return `${MARK} A command in this form runs in Cordon's sandbox, which cannot be made inside Codex's.
+  return `${MARK} A command in this form runs in Cordon's sandbox, which cannot start inside Codex's.
 prefix_rule(pattern = [${JSON.stringify(program)}], decision = "allow")
 `
 }

@@ -5,7 +5,7 @@ import { post } from './server.ts'
 import { Empty, useAnswer, Waiting, When } from './words.tsx'
 
 /** Hooks that answer, whether or not their agent was seen calling them. */
-const HELD: readonly string[] = ['untried', 'not installed']
+const WAITING: readonly string[] = ['untried', 'not installed']
 
 interface HealthReport {
   readonly support: {
@@ -84,7 +84,7 @@ export function Health(): JSX.Element {
           <ul class="states">
             {agents.map(({ agent, scope, status, detail, remedy }) => (
               <li key={`${agent}${scope}`}>
-                <span class={`verdict ${status === 'works' ? 'allow' : HELD.includes(status) ? 'ask' : 'deny'}`}>
+                <span class={`verdict ${status === 'works' ? 'allow' : WAITING.includes(status) ? 'ask' : 'deny'}`}>
                   {status}
                 </span>{' '}
                 <span>

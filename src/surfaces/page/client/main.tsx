@@ -2,6 +2,7 @@
 
 import { type ComponentType, type JSX, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Proposal } from '../api.ts'
 import type { TimelineCall } from '../undo-view.ts'
 import { AskCard } from './ask-card.tsx'
 import { Diff, UndoButton } from './diff.tsx'
@@ -12,7 +13,7 @@ import { Record } from './record.tsx'
 import { filterLink } from './record-rows.ts'
 import { feed, takeToken, useFeed } from './server.ts'
 import { Today } from './today.tsx'
-import { Empty, Skeleton, useAnswer, Waiting, When } from './words.tsx'
+import { Copy, Empty, Skeleton, useAnswer, Waiting, When } from './words.tsx'
 
 const VIEWS: readonly { readonly id: string; readonly title: string; readonly View: ComponentType }[] = [
   { id: 'now', title: 'Now', View: Now },
@@ -48,8 +49,8 @@ function App(): JSX.Element {
       const { target, key, ctrlKey, metaKey, altKey } = event
       const writes = target instanceof HTMLElement && target.matches('input, textarea, select')
       if (writes || ctrlKey || metaKey || altKey || document.querySelector('dialog[open]')) return
-      const view = ALL[Number(key) - 1]
-      if (view) location.hash = `#/${view.id}`
+      const view = document.querySelectorAll('nav a')[Number(key) - 1]
+      if (view instanceof HTMLElement) view.click()
       else if (key === '?') showKeys(true)
       else if (key === '/') document.querySelector<HTMLElement>('[data-find]')?.focus()
       else return
@@ -115,7 +116,7 @@ function App(): JSX.Element {
 }
 
 const KEYS = [
-  [`1 … ${VIEWS.length}`, 'the views, from left to right'],
+  ['1, 2 …', 'the views, from left to right'],
   ['/', 'to the filter'],
   ['↑ ↓ PgUp PgDn Home End', 'through the record'],
   ['Enter', 'open a call'],
@@ -190,6 +191,7 @@ function Now(): JSX.Element {
           asks.map((ask) => <AskCard key={ask.id} ask={ask} />)
         )}
       </section>
+      {asks.length === 0 && <Proposals />}
       <section aria-labelledby="running">
         <h2 id="running">Running</h2>
         {!caughtUp && sessions.length === 0 ? (
@@ -226,6 +228,33 @@ function Now(): JSX.Element {
         )}
       </section>
     </>
+  )
+}
+
+/** What the person said yes to again and again; shown while nothing waits, and signed at a terminal. */
+function Proposals(): JSX.Element | null {
+  const { body } = useAnswer<{ readonly proposals: readonly Proposal[] }>('/api/proposals')
+  if (!body || body.proposals.length === 0) return null
+  return (
+    <section aria-labelledby="proposals">
+      <h2 id="proposals">You always said yes</h2>
+      <ul class="cards">
+        {body.proposals.map(({ project, kind, value, yes, terminal }) => (
+          <li key={terminal} class="card">
+            <p>
+              {yes} times yes, never no: {kind} <code>{value}</code>
+            </p>
+            <p class="dim path">{project}</p>
+            <div class="buttons">
+              <a class="button" href={`#/policy?${new URLSearchParams({ kind, value })}`}>
+                What would it allow?
+              </a>
+              <Copy text={terminal} label="Copy the command that adds it" />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 
@@ -274,7 +303,7 @@ function Timeline(): JSX.Element {
             {call.paths > call.made.length + call.changed.length + call.removed.length && (
               <p class="dim">{call.paths} paths in all</p>
             )}
-            {call.conflicts.length > 0 && <p class="dim">Changed since: {call.conflicts.join('; ')}</p>}
+            {call.conflicts.length > 0 && <p class="dim">Not as this call left it: {call.conflicts.join('; ')}</p>}
             {call.undoneBy === null && call.undoes === null && (
               <div class="buttons">
                 <button

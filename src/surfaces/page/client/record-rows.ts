@@ -121,15 +121,20 @@ export class RecordRows {
 }
 
 /** Matching rows, newest first. */
-export function filtered(rows: readonly RecordRow[], filter: RecordFilter): RecordRow[] {
+export function filtered(rows: readonly RecordRow[], filter: RecordFilter, running?: ReadonlySet<string>): RecordRow[] {
   const found: RecordRow[] = []
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
   const lower = { ...filter, host: filter.host.toLowerCase(), file: filter.file.toLowerCase() }
-  for (let at = rows.length - 1; at >= 0; at--) if (fits(rows[at]!, lower, words)) found.push(rows[at]!)
+  for (let at = rows.length - 1; at >= 0; at--) if (fits(rows[at]!, lower, words, running)) found.push(rows[at]!)
   return found
 }
 
-function fits(row: RecordRow, filter: RecordFilter, words: readonly string[]): boolean {
+function fits(
+  row: RecordRow,
+  filter: RecordFilter,
+  words: readonly string[],
+  running: ReadonlySet<string> | undefined,
+): boolean {
   const { begin, end } = row
   if (filter.project !== '' && begin.project !== filter.project) return false
   if (filter.session !== '' && begin.session !== filter.session) return false
@@ -138,7 +143,7 @@ function fits(row: RecordRow, filter: RecordFilter, words: readonly string[]): b
     return false
   if (filter.since !== '' && begin.time < filter.since) return false
   if (filter.until !== '' && begin.time >= filter.until) return false
-  if (filter.by !== '' && answerOf(row) !== filter.by) return false
+  if (filter.by !== '' && answerOf(row, running) !== filter.by) return false
   if (filter.host !== '' && !contains(filter.host, begin.hosts, end?.hosts, end?.refused)) return false
   if (filter.file !== '' && !contains(filter.file, begin.files, end?.files, begin.subject)) return false
   if (words.length === 0) return true
@@ -168,10 +173,13 @@ export function isRefused({ begin, answer }: RecordRow): boolean {
   return begin.verdict === 'deny' || answer?.verdict === 'deny'
 }
 
+const NO_SESSIONS: ReadonlySet<string> = new Set()
+
 /** Who answered a call that asked, or agreed in advance; empty if nobody had to. */
-export function answerOf({ begin, answer }: RecordRow): string {
+export function answerOf({ begin, answer, end }: RecordRow, running: ReadonlySet<string> = NO_SESSIONS): string {
   if (answer?.by !== undefined) return `${answer.verdict === 'allow' ? 'yes' : 'no'}, ${by(answer.by)}`
-  if (begin.verdict === 'ask') return 'no answer recorded'
+  if (begin.verdict === 'ask')
+    return end === null && running.has(begin.session) ? 'not answered yet' : 'no answer recorded'
   if (begin.by === undefined || begin.type !== 'begin') return ''
   return begin.by === 'typed' ? '' : `yes, ${by(begin.by)}`
 }

@@ -120,12 +120,19 @@ function useFilter(): [RecordFilter, (filter: RecordFilter) => void] {
   return [filter, set]
 }
 
+/** Whether a filter uses what a phone folds away. */
+function usesMore({ tool, project, session, host, file }: RecordFilter): boolean {
+  return [tool, project, session, host, file].some((value) => value !== '')
+}
+
 export function Record(): JSX.Element {
-  const { record, caughtUp } = useFeed()
+  const { record, running, caughtUp } = useFeed()
   const [filter, look] = useFilter()
   const [opened, open] = useState<RecordRow | null>(null)
   const { rows } = record
-  const found = useMemo(() => filtered(rows, filter), [rows, record.changes, filter])
+  const found = useMemo(() => filtered(rows, filter, running), [rows, record.changes, filter, running])
+  // A phone has space for two of them.
+  const [isWhole, showAll] = useState(() => !matchMedia('(max-width: 40rem)').matches || usesMore(filter))
   const lists = useMemo(
     () => ({ project: valuesOf(rows, 'project'), session: valuesOf(rows, 'session'), tool: valuesOf(rows, 'tool') }),
     [rows, Math.floor(rows.length / 500), caughtUp],
@@ -168,11 +175,20 @@ export function Record(): JSX.Element {
             <option>deny</option>
           </select>
         </label>
-        {select('tool', 'Tool')}
-        {select('project', 'Project')}
-        {select('session', 'Session')}
-        {field('host', 'Host')}
-        {field('file', 'File')}
+        {isWhole ? (
+          <>
+            {select('tool', 'Tool')}
+            {select('project', 'Project')}
+            {select('session', 'Session')}
+            {field('host', 'Host')}
+            {field('file', 'File')}
+          </>
+        ) : (
+          <button type="button" onClick={() => showAll(true)}>
+            More
+            <span class="hidden"> filters</span>
+          </button>
+        )}
       </search>
       <div class="tools">
         <p role="status" class="dim">
@@ -217,7 +233,7 @@ export function Record(): JSX.Element {
           label="Events, the newest first"
           keyOf={(row) => row.key}
           open={open}
-          row={(row) => <Line row={row} who={record.nameOf(row.begin.session)} />}
+          row={(row) => <Line row={row} who={record.nameOf(row.begin.session)} running={running} />}
         />
       )}
       {opened && <CallDialog row={opened} who={record.nameOf(opened.begin.session)} close={() => open(null)} />}
@@ -232,9 +248,14 @@ function sessionLabel(record: RecordRows, session: string): string {
     : `${record.nameOf(session)}, ${new Date(since).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`
 }
 
-function Line({ row, who }: { readonly row: RecordRow; readonly who: string }): JSX.Element {
+function Line(props: {
+  readonly row: RecordRow
+  readonly who: string
+  readonly running: ReadonlySet<string>
+}): JSX.Element {
+  const { row, who, running } = props
   const { begin, end } = row
-  const answer = answerOf(row)
+  const answer = answerOf(row, running)
   return (
     <>
       <When at={begin.time} />

@@ -31,7 +31,13 @@ export interface TodayFacts {
 const MOST_BARS = 8
 
 /** `rows` may be in any order. */
-export function todayFacts(rows: readonly RecordRow[], since: number, until: number, count: number): TodayFacts {
+export function todayFacts(
+  rows: readonly RecordRow[],
+  since: number,
+  until: number,
+  count: number,
+  running?: ReadonlySet<string>,
+): TodayFacts {
   const step = Math.max(1, (until - since) / count)
   const buckets = Array.from({ length: count }, (_, at): Bucket => {
     const from = since + at * step
@@ -49,8 +55,8 @@ export function todayFacts(rows: readonly RecordRow[], since: number, until: num
     if (verdict === 'allow' || verdict === 'ask' || verdict === 'deny') bucket[verdict]++
     if (verdict === 'ask') asked++
     if (isRefused(row)) refused++
-    const answer = answerOf(row)
-    if (answer !== '') answers.add(answer, answer.startsWith('no'))
+    const answer = answerOf(row, running)
+    if (answer !== '') answers.add(answer, answer.startsWith('no,'))
     for (const host of wordsIn(end?.hosts ?? begin.hosts)) hosts.add(host, false)
     for (const host of wordsIn(end?.refused)) hosts.add(host, true)
     for (const [folder, files] of end?.folders ?? []) folders.add(relative(folder, begin.project), false, files)

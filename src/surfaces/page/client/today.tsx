@@ -28,7 +28,7 @@ function spanOf({ hours }: { readonly hours: number }): { readonly since: number
 }
 
 export function Today(): JSX.Element {
-  const { record, caughtUp } = useFeed()
+  const { record, running, caughtUp } = useFeed()
   const [chosen, choose] = useState(0)
   const [project, only] = useState('')
   const period = PERIODS[chosen]!
@@ -40,9 +40,9 @@ export function Today(): JSX.Element {
   const { since, until } = spanOf(period)
   const facts = useMemo(() => {
     const own = project === '' ? rows : rows.filter(({ begin }) => begin.project === project)
-    return todayFacts(own, since, until, period.buckets)
+    return todayFacts(own, since, until, period.buckets, running)
     // Ends and answers change rows in place: `record.changes` counts them.
-  }, [rows, record.changes, since, project, period])
+  }, [rows, record.changes, since, project, period, running])
   const span = { since: new Date(since).toISOString(), until: new Date(until).toISOString(), project }
   const link = (filter: Partial<RecordFilter>) => filterLink({ ...span, ...filter })
   return (
@@ -116,10 +116,10 @@ export function Today(): JSX.Element {
   )
 }
 
-function Tile(props: {
+export function Tile(props: {
   readonly count: number | string
   readonly label: string
-  readonly href: string
+  readonly href?: string
   readonly kind?: string
 }): JSX.Element {
   return (
@@ -138,56 +138,61 @@ function Undoable(): JSX.Element {
   return <Tile count={body ? `${open.length}${more}` : '…'} label="can be undone here" href="#/timeline" />
 }
 
-const HEIGHT = 120
-const WIDTH = 720
+const HEIGHT = 100
+const LABELS = 8
 const KINDS = ['deny', 'ask', 'allow'] as const
 
-/** Stacked columns; the links are as tall as the picture, so that a small column can be hit. */
+/** Stacked columns, as wide as there is space; the links are as tall as the picture, so that a small column can be hit. */
 function Columns(props: {
   readonly buckets: readonly Bucket[]
   readonly link: (filter: Partial<RecordFilter>) => string
 }): JSX.Element {
   const { buckets } = props
   const most = Math.max(1, ...buckets.map(({ allow, ask, deny }) => allow + ask + deny))
-  const wide = WIDTH / buckets.length
+  const every = Math.ceil(buckets.length / LABELS)
   const days = buckets.at(-1)!.to - buckets[0]!.from > 25 * HOUR
   return (
-    <svg class="columns" viewBox={`0 0 ${WIDTH} ${HEIGHT + 18}`}>
-      <title>Calls over time</title>
-      <line x1="0" x2={WIDTH} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} class="axis" />
-      {buckets.map((bucket, at) => {
-        const { from, to, allow, ask, deny } = bucket
-        const name = nameOf(from, days)
-        let top = HEIGHT
-        return (
-          <a
-            key={from}
-            href={props.link({ since: new Date(from).toISOString(), until: new Date(to).toISOString() })}
-            aria-label={`${name}: ${allow} allowed, ${ask} asked, ${deny} refused`}
-          >
-            <title>{`${name}: ${allow} allowed, ${ask} asked, ${deny} refused`}</title>
-            <rect class="hit" x={at * wide} y="0" width={wide} height={HEIGHT} />
-            {KINDS.map((kind) => {
-              const tall = (bucket[kind] / most) * (HEIGHT - 6)
-              top -= tall
-              return (
-                tall > 0 && (
-                  <rect key={kind} class={`fill-${kind}`} x={at * wide + 2} y={top} width={wide - 4} height={tall} />
+    <div class="columns">
+      <p class="dim">
+        most: {most.toLocaleString()} {days ? 'in a column' : 'in an hour'}
+      </p>
+      <svg viewBox={`0 0 ${buckets.length} ${HEIGHT}`} preserveAspectRatio="none">
+        <title>Calls over time</title>
+        {buckets.map((bucket, at) => {
+          const { from, to, allow, ask, deny } = bucket
+          const about = `${nameOf(from, days)}: ${allow} allowed, ${ask} asked, ${deny} refused`
+          let top = HEIGHT
+          return (
+            <a
+              key={from}
+              href={props.link({ since: new Date(from).toISOString(), until: new Date(to).toISOString() })}
+              aria-label={about}
+            >
+              <title>{about}</title>
+              <rect class="hit" x={at} y="0" width="1" height={HEIGHT} />
+              {KINDS.map((kind) => {
+                const tall = (bucket[kind] / most) * HEIGHT
+                top -= tall
+                return (
+                  tall > 0 && (
+                    <rect key={kind} class={`fill-${kind}`} x={at + 0.08} y={top} width="0.84" height={tall} />
+                  )
                 )
-              )
-            })}
-            {at % Math.ceil(buckets.length / 8) === 0 && (
-              <text x={at * wide + 2} y={HEIGHT + 14}>
-                {name}
-              </text>
-            )}
-          </a>
-        )
-      })}
-      <text class="most" x={WIDTH} y="10">
-        {most}
-      </text>
-    </svg>
+              })}
+            </a>
+          )
+        })}
+      </svg>
+      <div class="labels dim" aria-hidden="true" style={{ gridTemplateColumns: `repeat(${buckets.length}, 1fr)` }}>
+        {buckets
+          .filter((_, at) => at % every === 0)
+          .map(({ from }, at) => (
+            <span key={from} style={{ gridColumn: `${at * every + 1} / span ${every}` }}>
+              {nameOf(from, days)}
+            </span>
+          ))}
+      </div>
+    </div>
   )
 }
 
@@ -198,10 +203,11 @@ function nameOf(time: number, days: boolean): string {
     : date.toLocaleTimeString([], { hour: 'numeric' })
 }
 
-function Bars(props: {
+/** Counts by name, the most frequent first; without a link where there is nothing more to see. */
+export function Bars(props: {
   readonly title: string
   readonly bars: readonly Bar[]
-  readonly link: (name: string) => string
+  readonly link?: (name: string) => string
   readonly none: string
 }): JSX.Element {
   const most = Math.max(1, ...props.bars.map(({ count }) => count))
@@ -212,7 +218,7 @@ function Bars(props: {
       <ul>
         {props.bars.map(({ name, count, refused }) => (
           <li key={name}>
-            <a href={props.link(name)}>
+            <a href={props.link?.(name)}>
               <span class="name">{name}</span>
               <span class="dim">
                 {refused === count ? `${count} refused` : `${count}${refused > 0 ? `, ${refused} refused` : ''}`}

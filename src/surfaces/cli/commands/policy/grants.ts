@@ -1,9 +1,8 @@
 /** `cordon grants`: lists, suggests and revokes saved answers. */
 
 import {
-  type AnswerCount,
   openSavedGrants,
-  repeatedAnswers,
+  proposedGrants,
   type SavedGrant,
   type SavedGrants,
 } from '../../../../project/answer-counts.ts'
@@ -29,33 +28,15 @@ export function run({ terminal, args }: CommandContext): number {
   return EXIT.ok
 }
 
-/** The kind that `cordon add` uses for each kind of answer. */
-const ADDED: Readonly<Partial<Record<AnswerCount['kind'], string>>> = {
-  command: 'command',
-  host: 'host',
-  read: 'read',
-  write: 'write',
-  directory: 'write',
-}
-
 function suggest(terminal: Terminal, asJson: boolean): number {
-  const machine = thisMachine()
-  const open = repeatedAnswers(machine, Date.now()).filter(
-    ({ project, kind, value }) =>
-      ADDED[kind] !== undefined &&
-      !openSavedGrants(machine)
-        .list()
-        .some((grant) => grant.project === project && grant.kind === kind && grant.value === value),
-  )
+  const open = proposedGrants(thisMachine(), Date.now())
   if (asJson) terminal.out(`${JSON.stringify(open)}\n`)
   else if (open.length === 0) terminal.out('nothing was answered with yes five times in a row\n')
   else
     for (const [project, rows] of Map.groupBy(open, (row) => row.project)) {
       terminal.out(`${paint(terminal, 'bold', visible(project))}\n`)
-      for (const { kind, value, yes } of rows) {
-        const words = commandText(['cordon', 'add', ADDED[kind]!, value, '--root', project])
-        terminal.out(`  ${yes} times yes, never no: ${kind} ${visible(value)}\n      ${visible(words)}\n`)
-      }
+      for (const { kind, value, yes, add } of rows)
+        terminal.out(`  ${yes} times yes, never no: ${kind} ${visible(value)}\n      ${visible(commandText(add))}\n`)
     }
   return EXIT.ok
 }
