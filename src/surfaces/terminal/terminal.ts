@@ -113,7 +113,7 @@ function pieces(line: string): string[] {
     if (open === 'quoted') open = isTick ? null : open
     else if (isTick) open = 'quoted'
     else if (open === 'command') open = --left === 0 || /[,;:)…][.,;]?$/.test(word) ? null : open
-    else if (/^\(?(?:cordon|mkdir)$/.test(word)) [open, left] = ['command', COMMAND_WORDS]
+    else if (/^\(?(?:cordon|mkdir|export)$/.test(word)) [open, left] = ['command', COMMAND_WORDS]
   }
   return found
 }
