@@ -174,11 +174,36 @@ export function gitKeyText(facts: ProtectFacts, configs: GitConfigs = {}, target
 const FOLDERS: ReadonlySet<string> = new Set(['~/bin', '~/.local/bin'])
 
 /** Places of the home that no link may point to: the person's own tools write through links. */
-function targetLines({ home, own, named }: ProtectFacts): readonly string[] {
+function linkTargets({ home, own, named }: ProtectFacts): readonly LinkTarget[] {
   const places = protectedNames.filter(({ path }) => path.startsWith('~/'))
-  const lines = places.map(({ path }) => `${FOLDERS.has(path) ? 'folder' : 'target'}\t${home}${path.slice(1)}`)
-  const all = [...lines, `target\t${own.configDir}`, `target\t${own.stateDir}`]
-  return [`home\t${home}`, ...all.filter((line) => !named.includes(line.slice(line.indexOf('\t') + 1)))]
+  const targets = places.map(({ path }) => ({ path: home + path.slice(1), isFolder: FOLDERS.has(path) }))
+  const whole = [own.configDir, own.stateDir].map((path) => ({ path, isFolder: false }))
+  return [...targets, ...whole].filter(({ path }) => !named.includes(path))
+}
+
+interface LinkTarget {
+  readonly path: string
+  /** What is below it may be a target. */
+  readonly isFolder: boolean
+}
+
+function targetLines(facts: ProtectFacts): readonly string[] {
+  const lines = linkTargets(facts).map(({ path, isFolder }) => `${isFolder ? 'folder' : 'target'}\t${path}`)
+  return [`home\t${facts.home}`, ...lines]
+}
+
+/** Whether no link may resolve to a path, as the broker judges it (native/broker/targets.c). */
+export function linkTargetJudge(facts: ProtectFacts): (path: string) => boolean {
+  const targets = linkTargets(facts).map(({ path, isFolder }) => ({ path: foldForBroker(path), isFolder }))
+  const home = foldForBroker(facts.home)
+  const isBelow = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
+  return (path) => {
+    const folded = foldForBroker(path)
+    const isInHome = isBelow(folded, home)
+    return targets.some(
+      ({ path: target, isFolder }) => (isInHome && isBelow(target, folded)) || (!isFolder && isBelow(folded, target)),
+    )
+  }
 }
 
 /** Places inside that settings and pointers of git name by a path. */
