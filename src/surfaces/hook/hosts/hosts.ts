@@ -8,7 +8,7 @@ const HOSTS: readonly Host<HostName>[] = Object.values(list)
 
 export type HostName = (typeof list)[keyof typeof list]['name']
 
-export const HOST_NAMES: readonly HostName[] = HOSTS.map(({ name }) => name)
+export const HOST_NAMES: readonly HostName[] = HOSTS.map(({ name }) => name).toSorted()
 
 /** The host with that name, or null. */
 export function findHost(name: string): Host<HostName> | null {
