@@ -2,6 +2,7 @@
 
 import { closeSync, constants, type FSWatcher, fstatSync, openSync, readSync, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
+import { attempt } from '../system/fault.ts'
 import { ownUid } from '../system/state.ts'
 import { type AuditLine, parseLine } from './event.ts'
 import { auditPlaces, auditSessions, partName, readLog, sessionParts } from './head.ts'
@@ -130,11 +131,7 @@ class Changes {
 
 /** Null if the directory does not exist yet: then only the timer wakes up. */
 function watched(directory: string, touched: () => void): FSWatcher | null {
-  try {
-    return watch(directory, touched).on('error', touched)
-  } catch {
-    return null
-  }
+  return attempt(() => watch(directory, touched).on('error', touched), null)
 }
 
 /** Where reading a file goes on: after so many bytes. */

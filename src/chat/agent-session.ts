@@ -12,7 +12,7 @@ import { machineUpstream } from '../run/network/machine-upstream.ts'
 import { type Cordon, type CordonOptions, createCordon } from '../session/cordon.ts'
 import type { Session } from '../session/session.ts'
 import { machineResolver, type Resolver } from '../system/dns.ts'
-import { Fault } from '../system/fault.ts'
+import { attempt, Fault } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { builtInSpec } from '../tools/built-in/registry.ts'
@@ -332,12 +332,8 @@ export class AgentSession {
       offered: () => session.tools(),
       call: (name, input, signal) => session.call(name, input, { signal }),
       footprint: ({ name, input }) => {
-        try {
-          return footprintOf(builtInSpec(name)?.actions(input) ?? null, root)
-        } catch {
-          // Its effects are unknown; the session reports the problem.
-          return null
-        }
+        // Its effects are unknown; the session reports the problem.
+        return attempt(() => footprintOf(builtInSpec(name)?.actions(input) ?? null, root), null)
       },
       text: (result) => session.textOf(result),
     }

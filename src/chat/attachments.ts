@@ -4,6 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { resolve } from 'node:path'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { ImagePart, TextPart } from '../providers/conversation.ts'
+import { attempt } from '../system/fault.ts'
 
 export interface Attached {
   readonly parts: readonly (TextPart | ImagePart)[]
@@ -60,11 +61,7 @@ function namedIn(text: string, { root, home }: AttachPlaces): { readonly path: s
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return attempt(() => decodeURIComponent(text), text)
 }
 
 const SIGNATURES: readonly { readonly mediaType: string; readonly starts: string; readonly rest?: string }[] = [

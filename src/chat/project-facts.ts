@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Policy } from '../policy/policy.ts'
+import { attempt } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 
 const MOST_NAMES = 40
@@ -28,14 +29,14 @@ function listOf(names: readonly string[], most: number): string {
 }
 
 function namesIn(root: string): string[] {
-  try {
-    return readdirSync(root, { withFileTypes: true })
-      .filter(({ name }) => PLAIN.test(name) && name !== '.git')
-      .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
-      .sort()
-  } catch {
-    return []
-  }
+  return attempt(
+    () =>
+      readdirSync(root, { withFileTypes: true })
+        .filter(({ name }) => PLAIN.test(name) && name !== '.git')
+        .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+        .sort(),
+    [],
+  )
 }
 
 function gitState(root: string): string {
@@ -49,9 +50,5 @@ function gitState(root: string): string {
 }
 
 function textOf(path: string): string | null {
-  try {
-    return machineFiles.readText(path, 4096)
-  } catch {
-    return null
-  }
+  return attempt(() => machineFiles.readText(path, 4096), null)
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import { isInside } from '../files/baseline.ts'
 import { scanText } from '../scan/injection/injection.ts'
+import { attempt } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { createTrustStore, trustStatus } from '../tools/custom/trust.ts'
@@ -55,11 +56,7 @@ function keyOf(root: string, name: string): { readonly scope: string; readonly n
 }
 
 function textOf(path: string, files: Files): string | null {
-  try {
-    return files.readText(path, MAX_BYTES)
-  } catch {
-    return null
-  }
+  return attempt(() => files.readText(path, MAX_BYTES), null)
 }
 
 export interface PromptFacts {

@@ -7,7 +7,7 @@ import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
 import type { UnapprovedScripts } from '../policy/programs/table.ts'
 import { skillFolders } from '../project/place/own-places.ts'
-import { Fault } from '../system/fault.ts'
+import { attempt, Fault } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
 import { readPlainFile } from '../system/plain-file.ts'
 import type { SkillPort } from '../tools/built-in/agent-tools.ts'
@@ -97,11 +97,7 @@ function skillKey(skill: Skill, script: SkillScript): { readonly scope: string; 
 }
 
 function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory).sort()
-  } catch {
-    return []
-  }
+  return attempt(() => readdirSync(directory).sort(), [])
 }
 
 function filesBelow(directory: string, depth: number): string[] {
@@ -114,11 +110,7 @@ function filesBelow(directory: string, depth: number): string[] {
 
 /** Links are excluded: they could point outside the skill. */
 function isDirectory(path: string): boolean {
-  try {
-    return lstatSync(path).isDirectory()
-  } catch {
-    return false
-  }
+  return attempt(() => lstatSync(path).isDirectory(), false)
 }
 
 export interface SkillRow {

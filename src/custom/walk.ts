@@ -2,6 +2,7 @@
 
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { attempt } from '../system/fault.ts'
 
 export const MAX_ENTRIES = 40_000
 const MAX_DEPTH = 12
@@ -57,27 +58,18 @@ export function foldersNamed(root: string, names: ReadonlySet<string>): Walk {
 
 function isFolder(entry: Dirent, path: string): boolean {
   if (!entry.isSymbolicLink()) return entry.isDirectory()
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false
-  }
+  return attempt(() => statSync(path).isDirectory(), false)
 }
 
 function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1))
-  } catch {
-    return []
-  }
+  return attempt(
+    () => readdirSync(folder, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1)),
+    [],
+  )
 }
 
 function realPath(path: string): string | null {
-  try {
-    return realpathSync(path)
-  } catch {
-    return null
-  }
+  return attempt(() => realpathSync(path), null)
 }
 
 /** Every reading of every mention, since hosts end a name at different characters. */

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import { attempt } from '../system/fault.ts'
 import { isSignedBy, type PublicKey, parsePublicKey, type SigningKey } from '../system/keys/signing-key.ts'
 
 /** A manifest for the machines of some groups; `*` is every machine. */
@@ -439,9 +440,5 @@ function isTime(value: unknown): boolean {
 }
 
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  return attempt(() => JSON.parse(text), null)
 }

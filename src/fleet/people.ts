@@ -4,6 +4,7 @@
  */
 
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
+import { attempt } from '../system/fault.ts'
 import { isSignedBy, type PublicKey, type SigningKey } from '../system/keys/signing-key.ts'
 import type { Approver, Bundle, Identity } from './bundle.ts'
 import { parseObject } from './identity.ts'
@@ -146,11 +147,7 @@ function isSigned(
 }
 
 function publicKeyOf(jwk: Readonly<Record<string, string>>): KeyObject | null {
-  try {
-    return createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' })
-  } catch {
-    return null
-  }
+  return attempt(() => createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }), null)
 }
 
 function decode(part: string): string {

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import { SandboxFault } from '../sandbox/backend.ts'
 import type { BundleChoice } from '../sandbox/bundles/bundle.ts'
 import { explainMissing, explainOffline } from './bundle-hint.ts'
-import { agentWithoutBundle } from './grants.ts'
+import { agentWithoutBundle } from './run-typed.ts'
 
 const choice = (tool: string, wrappers: readonly string[] = []): BundleChoice => ({
   tool,

@@ -9,8 +9,6 @@ import { secretOf } from '../files/secret-shapes.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { nearbyFact, openRepositoryAt } from '../project/load/nearby.ts'
 import type { RunOutcome } from '../run/runner.ts'
-import { agentBundle } from '../sandbox/bundles/built-in.ts'
-import type { BundleChoice } from '../sandbox/bundles/bundle.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
@@ -94,17 +92,4 @@ export function keptGrants(grants: RunGrants, { egress, served }: RunOutcome, ho
     ...grants.writes.map((path) => `write ${place(path)}`),
     ...grants.ports.filter((port) => opened.has(port)).map((port) => `port ${port}`),
   ]
-}
-
-/** Whether an agent runs with its bundle, so that its hook runs inside. */
-export function isAgentInside([program = '']: readonly string[], chosen: readonly BundleChoice[]): boolean {
-  const bundle = agentBundle(program)?.tool
-  return bundle !== undefined && chosen.some(({ tool }) => tool === bundle)
-}
-
-/** The warning for an agent without its bundle; null otherwise. */
-export function agentWithoutBundle([program = '']: readonly string[], chosen: readonly BundleChoice[]): string | null {
-  const bundle = agentBundle(program)?.tool
-  if (bundle === undefined || chosen.some(({ tool }) => tool === bundle)) return null
-  return `${program} has neither its provider nor your settings inside the sandbox: the bundle "${bundle}" gives it both (cordon run --tool ${bundle} -- ${program} …, or cordon init, which writes it down)`
 }

@@ -10,7 +10,7 @@ import type { LoadedPolicy } from '../project/load/load.ts'
 import type { RunOutcome } from '../run/runner.ts'
 import type { BundleChoice } from '../sandbox/bundles/bundle.ts'
 import { analyze } from '../shell/walk/analyze.ts'
-import { Fault } from '../system/fault.ts'
+import { attempt, Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { explainOffline } from './bundle-hint.ts'
@@ -138,11 +138,7 @@ function fingerprint(path: string, files: Files): string {
 }
 
 function textOf(path: string, files: Files): string {
-  try {
-    return files.exists(path) ? files.readText(path, 1 << 20) : ''
-  } catch {
-    return ''
-  }
+  return attempt(() => (files.exists(path) ? files.readText(path, 1 << 20) : ''), '')
 }
 
 function identity({ command, outcome, loaded, machine, files }: FailedRun): string | null {

@@ -11,6 +11,8 @@ import type { AnsweredPolicy } from '../project/answers.ts'
 import { openBackend } from '../run/open-backend.ts'
 import { outcomeNotes } from '../run/outcome-notes.ts'
 import { CommandRunner, type RunIo, type RunOutcome } from '../run/runner.ts'
+import { agentBundle } from '../sandbox/bundles/built-in.ts'
+import type { BundleChoice } from '../sandbox/bundles/bundle.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { ToolOutput } from '../tools/tool.ts'
@@ -96,4 +98,17 @@ export async function runConfined(run: ConfinedRun): Promise<ConfinedResult> {
     own?.close()
     if (!run.runner) await runner.close()
   }
+}
+
+/** Whether an agent runs with its bundle, so that its hook runs inside. */
+export function isAgentInside([program = '']: readonly string[], chosen: readonly BundleChoice[]): boolean {
+  const bundle = agentBundle(program)?.tool
+  return bundle !== undefined && chosen.some(({ tool }) => tool === bundle)
+}
+
+/** The warning for an agent without its bundle; null otherwise. */
+export function agentWithoutBundle([program = '']: readonly string[], chosen: readonly BundleChoice[]): string | null {
+  const bundle = agentBundle(program)?.tool
+  if (bundle === undefined || chosen.some(({ tool }) => tool === bundle)) return null
+  return `${program} has neither its provider nor your settings inside the sandbox: the bundle "${bundle}" gives it both (cordon run --tool ${bundle} -- ${program} …, or cordon init, which writes it down)`
 }

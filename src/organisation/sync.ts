@@ -7,7 +7,7 @@ import { type Enrolment, readEnrolment } from '../fleet/identity.ts'
 import type { ActiveOpening } from '../fleet/opening.ts'
 import { type FleetStatus, fetchPolicy, type PolicyPorts, readStatus, writeStatus } from '../fleet/policy-source.ts'
 import { type FleetSettings, readFleetSettings } from '../fleet/settings.ts'
-import { Fault, messageOf } from '../system/fault.ts'
+import { attempt, Fault, messageOf } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
 import { announcedOpenings } from './break-glass.ts'
 import { type BusHolder, holdBus } from './connection.ts'
@@ -75,11 +75,7 @@ export async function syncPolicy(
 
 /** Whether the stored bundle is good: otherwise it must be fetched again, whatever its ETag. */
 function hasGood({ stateDir }: Machine, settings: FleetSettings): boolean {
-  try {
-    return storedBundle(stateDir, settings) !== null
-  } catch {
-    return false
-  }
+  return attempt(() => storedBundle(stateDir, settings) !== null, false)
 }
 
 /** The ways to a bundle over the network. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { detectProject, type Kind, type ProjectFacts, type ProjectFiles } from '../manifest/init/detect.ts'
 import { AGENT_READS, proposeManifest } from '../manifest/init/init.ts'
 import { builtInBundles, bundleNames } from '../sandbox/bundles/built-in.ts'
+import { attempt } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { installersOnPath } from './place/installers.ts'
@@ -49,11 +50,7 @@ function projectFiles(directory: string, files: Files): ProjectFiles {
     exists: (path) => files.exists(join(directory, path)),
     list: (path) => files.list(join(directory, path)),
     readText: (path) => {
-      try {
-        return files.readText(join(directory, path))
-      } catch {
-        return null
-      }
+      return attempt(() => files.readText(join(directory, path)), null)
     },
   }
 }

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { attempt } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { makeDirectories, openOwnDirectory, writeOwnFile } from '../system/state.ts'
@@ -57,9 +58,5 @@ export function notesToSay(loaded: LoadedPolicy, machine: Machine): readonly str
 }
 
 function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
+  return attempt(() => readFileSync(file, 'utf8'), '')
 }

@@ -6,6 +6,7 @@ import { release } from 'node:os'
 import { join } from 'node:path'
 import { createRedactor } from '../scan/redact/redact.ts'
 import type { Fault } from '../system/fault.ts'
+import { attempt } from '../system/fault.ts'
 import { thisMachine } from '../system/machine.ts'
 import { openMade } from '../system/made-file.ts'
 import { mustBeOurs, openOwnDirectory, writeOwnFile } from '../system/state.ts'
@@ -166,9 +167,5 @@ export function logFault(fault: Fault, verb: string): void {
 
 // A second failure must not hide the first.
 function stateDirectory(): string | null {
-  try {
-    return thisMachine().stateDir
-  } catch {
-    return null
-  }
+  return attempt(() => thisMachine().stateDir, null)
 }

@@ -17,6 +17,7 @@ import {
   unkeptViolation,
   type Violation,
 } from '../sandbox/violation.ts'
+import { attempt } from '../system/fault.ts'
 import { CallStore, DEFAULT_PRUNE } from '../undo/call-store.ts'
 import type { JournalRecord } from '../undo/journal.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
@@ -232,17 +233,9 @@ function ownChanges(records: readonly JournalRecord[]): (path: string) => boolea
 }
 
 function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }), undefined)
 }
 
 function realPath(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return path
-  }
+  return attempt(() => realpathSync.native(path), path)
 }

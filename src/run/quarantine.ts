@@ -5,7 +5,7 @@
 
 import { chmodSync, cpSync, existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { posix } from 'node:path'
-import { errorCode, Fault } from '../system/fault.ts'
+import { attempt, errorCode, Fault } from '../system/fault.ts'
 import { HeldPlaces, MovedPlace } from '../undo/held-place.ts'
 
 /**
@@ -120,17 +120,9 @@ function isThere(path: string): boolean {
 }
 
 function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
+  return attempt(() => readdirSync(folder), [])
 }
 
 function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
+  return attempt(() => readFileSync(file, 'utf8'), '')
 }

@@ -10,6 +10,7 @@ import type { SessionFacts, ToolCall } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate/evaluate.ts'
 import type { Policy } from '../policy/policy.ts'
+import { attempt } from '../system/fault.ts'
 import { writeMade } from '../system/made-file.ts'
 import { makeDirectories } from '../system/state.ts'
 
@@ -112,11 +113,7 @@ export class UndoCover {
 
 /** The time of a file's last write; null without one. */
 function changedAt(path: string): number | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null
-  } catch {
-    return null
-  }
+  return attempt(() => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null, null)
 }
 
 function nameOf(root: string, command: string): string {

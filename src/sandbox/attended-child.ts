@@ -1,11 +1,11 @@
 /** A command as a child of this process, for backends without an init: its streams, its time, its signals, its end. */
 
 import type { ChildProcess, StdioOptions } from 'node:child_process'
-import { Readable, Writable } from 'node:stream'
+import { type Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { monotonicMs } from '../system/timing.ts'
 import type { CapturedOutput, LaunchIo, Output, SandboxFault } from './backend.ts'
-import { Capture } from './capture.ts'
+import { Capture, feed } from './capture.ts'
 import type { Limits } from './limits.ts'
 
 interface Attendance {
@@ -52,7 +52,7 @@ export async function attendChild({ child, limits, io, kill, unstartable }: Atte
     stdout: attach(child.stdout, io.stdout, 'stdout', limits, io),
     stderr: attach(child.stderr, io.stderr, 'stderr', limits, io),
   }
-  feed(child, io.stdin, cleanups)
+  if (child.stdin) feed(child.stdin, io.stdin, cleanups)
   if (limits.timeoutMs !== undefined) {
     const timer = setTimeout(() => {
       timedOut = true
@@ -104,19 +104,4 @@ function attach(
   if (choice === 'inherit') stream.pipe(process[name], { end: false })
   else if (choice instanceof Writable) stream.pipe(choice, { end: false })
   return null
-}
-
-function feed(child: ChildProcess, source: LaunchIo['stdin'], cleanups: (() => void)[]): void {
-  const { stdin } = child
-  if (!stdin) return
-  stdin.on('error', () => {})
-  if (typeof source === 'string' && source !== 'inherit') return void stdin.end(source)
-  if (source instanceof Uint8Array) return void stdin.end(source)
-  const from = source === 'inherit' ? process.stdin : source
-  if (!(from instanceof Readable)) return void stdin.end()
-  from.pipe(stdin)
-  cleanups.push(() => {
-    from.unpipe(stdin)
-    if (from === process.stdin) from.pause()
-  })
 }

@@ -1,15 +1,16 @@
-/** Keeps the first bytes of a stream in memory and, beyond a cap, everything in a file, up to its own cap. */
+/** The streams of a command: what it writes is kept, in memory and beyond a cap in a file; what it reads is fed. */
 
 import { closeSync, constants, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable, type Writable } from 'node:stream'
 import { openMade, uniqueName } from '../system/made-file.ts'
-import type { CapturedOutput } from './backend.ts'
+import type { CapturedOutput, LaunchIo } from './backend.ts'
 
 const DEFAULT_OUTPUT_BYTES: number = 1024 * 1024
 /** A command must not fill the disk by talking: past this much the rest is only counted. */
 const MAX_SPILL_BYTES: number = 256 * 1024 * 1024
 
+/** The first bytes of a stream in memory, and beyond a cap everything in a file, up to its own cap. */
 export class Capture {
   readonly #cap: number
   readonly #directory: string | undefined
@@ -67,4 +68,18 @@ export class Capture {
       spill: this.#spill?.path ?? null,
     }
   }
+}
+
+/** Feeds a command's input. A command that does not read it to the end is not a fault. */
+export function feed(stdin: Writable, source: LaunchIo['stdin'], cleanups: (() => void)[]): void {
+  stdin.on('error', () => {})
+  const from = source === 'inherit' ? process.stdin : source
+  if (!(from instanceof Readable)) return void stdin.end(from)
+  from.pipe(stdin)
+  cleanups.push(() => {
+    from.unpipe(stdin)
+    if (from !== process.stdin) return
+    process.stdin.pause()
+    process.stdin.unref?.()
+  })
 }

@@ -13,6 +13,15 @@ export class Fault extends Error {
   }
 }
 
+/** What `read` returns, or `otherwise` where it throws: for facts whose absence is an answer. */
+export function attempt<T, U>(read: () => T, otherwise: U): T | U {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

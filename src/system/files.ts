@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { posix } from 'node:path'
-import { errorCode, Fault } from './fault.ts'
+import { attempt, errorCode, Fault } from './fault.ts'
 
 export interface Files {
   exists(path: string): boolean
@@ -56,21 +56,17 @@ export const machineFiles: Files = {
   isLink: (path) => readLink(path) !== null,
   isOwn: (path) => lstatSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.(),
   list: (path) => {
-    try {
-      return readdirSync(path).sort()
-    } catch {
-      return []
-    }
+    return attempt(() => readdirSync(path).sort(), [])
   },
   entries: (path) => {
-    try {
-      return readdirSync(path, { withFileTypes: true }).map((entry) => ({
-        name: entry.name,
-        isFolder: entry.isDirectory(),
-      }))
-    } catch {
-      return []
-    }
+    return attempt(
+      () =>
+        readdirSync(path, { withFileTypes: true }).map((entry) => ({
+          name: entry.name,
+          isFolder: entry.isDirectory(),
+        })),
+      [],
+    )
   },
   readText,
   writeText,
@@ -207,20 +203,12 @@ function canonicalByHand(path: string): string {
 
 /** What is at a path, without following a link; undefined if nothing is visible. */
 function entryAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch {
-    // Below a file, too long, or not readable.
-    return undefined
-  }
+  // Below a file, too long, or not readable.
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }), undefined)
 }
 
 function readLink(path: string): string | null {
-  try {
-    return entryAt(path)?.isSymbolicLink() ? readlinkSync(path) : null
-  } catch {
-    return null
-  }
+  return attempt(() => (entryAt(path)?.isSymbolicLink() ? readlinkSync(path) : null), null)
 }
 
 function loopFault(path: string, cause?: unknown): Fault {

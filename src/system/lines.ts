@@ -1,6 +1,7 @@
 /** Reads lines from a stream of bytes; only a line feed ends a line, not U+2028. */
 
 import type { Readable } from 'node:stream'
+import { attempt } from './fault.ts'
 
 /** Longer lines are an error. */
 const MAX_LINE: number = 64 * 1024 * 1024
@@ -27,9 +28,5 @@ export async function* linesOf(input: Readable, limit: number = MAX_LINE): Async
 }
 
 function decoded(parts: readonly Uint8Array[]): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
-  } catch {
-    return null
-  }
+  return attempt(() => new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts)), null)
 }

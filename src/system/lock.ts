@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { tryLock } from './addon.ts'
-import { errorCode, Fault, unwritable } from './fault.ts'
+import { attempt, errorCode, Fault, unwritable } from './fault.ts'
 import { uniqueName, writeMade } from './made-file.ts'
 import { isSameProcess, startOf } from './processes.ts'
 import { makeDirectories } from './state.ts'
@@ -233,27 +233,15 @@ function isStale(lock: string): boolean {
 }
 
 function isOld(path: string): boolean {
-  try {
-    return Date.now() - statSync(path).mtimeMs > UNKNOWN_HOLDER_MS
-  } catch {
-    return true
-  }
+  return attempt(() => Date.now() - statSync(path).mtimeMs > UNKNOWN_HOLDER_MS, true)
 }
 
 function bootId(): string | null {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
-  } catch {
-    return null
-  }
+  return attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(), null)
 }
 
 function pidNamespace(): string | null {
-  try {
-    return readlinkSync('/proc/self/ns/pid')
-  } catch {
-    return null
-  }
+  return attempt(() => readlinkSync('/proc/self/ns/pid'), null)
 }
 
 function reapLeftovers(directory: string): void {

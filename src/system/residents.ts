@@ -2,6 +2,7 @@
 
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { attempt } from './fault.ts'
 import { isSameProcess, startOf } from './processes.ts'
 import { ownUid } from './state.ts'
 
@@ -35,12 +36,8 @@ export function residents(
 }
 
 function isSame(program: string | undefined, script: string): boolean {
-  try {
-    return program !== undefined && realpathSync(program) === script
-  } catch {
-    // Its checkout is gone.
-    return false
-  }
+  // Its checkout is gone.
+  return attempt(() => program !== undefined && realpathSync(program) === script, false)
 }
 
 /** Ends one. A command that it runs continues. */

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { errorCode, Fault, unwritable } from './fault.ts'
+import { attempt, errorCode, Fault, unwritable } from './fault.ts'
 import { openMade } from './made-file.ts'
 
 const MAX_STATE_BYTES = 64 * 1024 * 1024
@@ -125,11 +125,7 @@ const OVERFLOW_UID = 65534
 /** Root, also as seen from a user namespace without it. */
 function isRootHere(uid: number): boolean {
   if (uid !== OVERFLOW_UID) return uid === 0
-  try {
-    return !/^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'latin1'))
-  } catch {
-    return false
-  }
+  return attempt(() => !/^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'latin1')), false)
 }
 
 /** Whether it is this user's directory, not a link, and closed to writes by others. */

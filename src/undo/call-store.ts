@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { createRedactor } from '../scan/redact/redact.ts'
+import { attempt } from '../system/fault.ts'
 import { withLock } from '../system/lock.ts'
 import { writeMade } from '../system/made-file.ts'
 import { isSameProcess, startOf } from '../system/processes.ts'
@@ -248,29 +249,21 @@ export class CallStore {
   }
 
   #ids(): string[] {
-    try {
-      return readdirSync(this.#folder)
-        .filter((name) => ID.test(name))
-        .sort()
-        .reverse()
-    } catch {
-      return []
-    }
+    return attempt(
+      () =>
+        readdirSync(this.#folder)
+          .filter((name) => ID.test(name))
+          .sort()
+          .reverse(),
+      [],
+    )
   }
 
   #aboutOf(id: string): CallAbout | null {
-    try {
-      return JSON.parse(readFileSync(join(this.folderOf(id), 'about.json'), 'utf8')) as CallAbout
-    } catch {
-      return null
-    }
+    return attempt(() => JSON.parse(readFileSync(join(this.folderOf(id), 'about.json'), 'utf8')) as CallAbout, null)
   }
 
   #undoneBy(id: string): string | null {
-    try {
-      return readFileSync(join(this.folderOf(id), 'undone'), 'utf8').trim()
-    } catch {
-      return null
-    }
+    return attempt(() => readFileSync(join(this.folderOf(id), 'undone'), 'utf8').trim(), null)
   }
 }

@@ -5,7 +5,7 @@
 
 import { closeSync, constants, lstatSync, openSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
-import { errorCode } from '../system/fault.ts'
+import { attempt, errorCode } from '../system/fault.ts'
 import { raw } from './keeper.ts'
 
 const SETTINGS: readonly string[] = ['config', 'config.worktree', 'commondir', 'hooks']
@@ -37,11 +37,7 @@ function isRepository(places: HeldPlaces, folder: string, more = ''): boolean {
 }
 
 function has(places: HeldPlaces, folder: string, name: string): boolean {
-  try {
-    return lstatSync(places.at(`${folder}/${name}`), { throwIfNoEntry: false }) !== undefined
-  } catch {
-    return false
-  }
+  return attempt(() => lstatSync(places.at(`${folder}/${name}`), { throwIfNoEntry: false }) !== undefined, false)
 }
 
 /** Linux has it; Node does not export it. */

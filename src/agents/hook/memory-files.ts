@@ -3,7 +3,7 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { filesBelow, MAX_ENTRIES, mentionedPaths } from '../../custom/walk.ts'
-import { errorCode } from '../../system/fault.ts'
+import { attempt, errorCode } from '../../system/fault.ts'
 
 /** A host's memory files. */
 export interface MemoryNames {
@@ -118,9 +118,5 @@ function withImports(
 }
 
 function statOf(path: string): Stats | null {
-  try {
-    return statSync(path)
-  } catch {
-    return null
-  }
+  return attempt(() => statSync(path), null)
 }

@@ -1,5 +1,6 @@
 /** Checks a host tool's result: masks outside secrets, and finds injections (A2, A3). */
 
+import { attempt } from '../../system/fault.ts'
 export interface ResultFinding {
   readonly injection: boolean
   readonly score: number
@@ -59,9 +60,5 @@ function isBytes(part: object, name: string, item: unknown): boolean {
 }
 
 function asText(part: object): string {
-  try {
-    return JSON.stringify(part)
-  } catch {
-    return ''
-  }
+  return attempt(() => JSON.stringify(part), '')
 }

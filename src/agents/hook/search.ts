@@ -7,6 +7,7 @@ import type { SessionFacts } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
 import type { Policy } from '../../policy/policy.ts'
+import { attempt } from '../../system/fault.ts'
 import type { HostSearch } from './judge.ts'
 
 /** A larger tree would exceed a hook's time. */
@@ -108,12 +109,8 @@ function globsOf(
 }
 
 function entries(directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-  } catch {
-    // The host runs as the same user, so it cannot list this either.
-    return []
-  }
+  // The host runs as the same user, so it cannot list this either.
+  return attempt(() => readdirSync(directory, { withFileTypes: true }), [])
 }
 
 function readOf(path: string): Parameters<typeof evaluate>[2] {

@@ -10,6 +10,7 @@ import {
   CallRate,
   CircuitBreaker,
 } from '../../call/admission.ts'
+import { attempt } from '../../system/fault.ts'
 import { withLock } from '../../system/lock.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../system/state.ts'
 
@@ -121,11 +122,7 @@ function forgetOld(directory: string, now: number): void {
 }
 
 function entriesOf(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
+  return attempt(() => readdirSync(directory), [])
 }
 
 function isMemory(value: unknown): value is MemoryFile {

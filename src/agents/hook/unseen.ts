@@ -10,6 +10,7 @@ import { inlineCommandFiles } from '../../custom/inline-commands.ts'
 import { filesBelow, inlineCommands, MAX_ENTRIES, mentionedPaths } from '../../custom/walk.ts'
 import { secretOf } from '../../files/secret-shapes.ts'
 import { denial, type Reason } from '../../policy/decision.ts'
+import { attempt } from '../../system/fault.ts'
 import { recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
 import { armedDenials, type InlineSetting, inlineDenials, typedCommand } from './inline.ts'
@@ -112,11 +113,7 @@ function closingBrace(text: string, from: number): number {
 }
 
 function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
+  return attempt(() => statSync(path).isFile(), false)
 }
 
 function textOf(path: string): string | null {
@@ -214,11 +211,7 @@ function isSecret(path: string, { loaded: { policy } }: HookJudge): boolean {
 
 /** Neither the path nor a parent folder is a link. */
 function isItself(path: string): boolean {
-  try {
-    return realpathSync(path) === path
-  } catch {
-    return false
-  }
+  return attempt(() => realpathSync(path) === path, false)
 }
 
 async function sentAlong(
@@ -380,9 +373,5 @@ function namedAbove(
 
 /** Follows links. */
 function isBelow(path: string, folder: string): boolean {
-  try {
-    return realpathSync(path).startsWith(posix.join(realpathSync(folder), '/'))
-  } catch {
-    return false
-  }
+  return attempt(() => realpathSync(path).startsWith(posix.join(realpathSync(folder), '/')), false)
 }

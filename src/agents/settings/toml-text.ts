@@ -2,7 +2,7 @@
 
 import { parseToml as parseTree } from '../../manifest/toml/toml.ts'
 import { plainNode } from '../../manifest/toml/tree.ts'
-import { Fault } from '../../system/fault.ts'
+import { attempt, Fault } from '../../system/fault.ts'
 
 /** Sets one value in a table; rewrites the table's lines, and nothing else. */
 export function withTomlValue(config: string, table: string, key: string, value: string): string {
@@ -22,11 +22,7 @@ export function tomlValue(config: string, table: string, key: string): string | 
   const { at, end } = tableOf(lines, table)
   const line = lines.slice(at + 1, end).find((text) => isKey(text, key))
   const written = at < 0 || line === undefined ? null : /^[^=]*=\s*("(?:[^"\\]|\\.)*")\s*$/.exec(line)?.[1]
-  try {
-    return written ? (JSON.parse(written) as string) : null
-  } catch {
-    return null
-  }
+  return attempt(() => (written ? (JSON.parse(written) as string) : null), null)
 }
 
 /** Removes one value, and its table if empty. */

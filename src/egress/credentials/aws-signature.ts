@@ -4,6 +4,7 @@
  */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { attempt } from '../../system/fault.ts'
 
 /** A request before or after the rewrite. */
 export interface SignableRequest {
@@ -147,11 +148,7 @@ function canonicalQuery(path: string): string {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return attempt(() => decodeURIComponent(text), text)
 }
 
 /** Encodes all but letters, digits and `-_.~`. */

@@ -6,6 +6,7 @@
 import type { ClientRequestArgs } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { attempt } from '../../system/fault.ts'
 import { http } from '../wire/http.ts'
 import type { ProxyLimits } from '../wire/limits.ts'
 import { authorityOf } from '../wire/target.ts'
@@ -62,12 +63,8 @@ export class RouteAgent extends http.Agent {
   }
 
   #attempt<T>(work: () => T): T | false {
-    try {
-      return work()
-    } catch {
-      // The first request to a host fails the same, and is refused.
-      return false
-    }
+    // The first request to a host fails the same, and is refused.
+    return attempt(work, false)
   }
 
   /** The connection for a request, or for a tunnel outside the pool. */

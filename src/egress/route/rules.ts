@@ -7,6 +7,7 @@ import { type HostJudgement, judgeHost } from '../../hosts/judge.ts'
 import type { HostPattern } from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
 import type { HostRule, HostRules } from '../../policy/policy.ts'
+import { attempt } from '../../system/fault.ts'
 import type { PackageRules } from '../packages/rules.ts'
 import { isMethod } from '../wire/form-fields.ts'
 import { isMethodField, isMethodOverride, isPlaceOverride } from '../wire/override-headers.ts'
@@ -204,11 +205,7 @@ function pathProblem(path: string): string | null {
 }
 
 function decodedPath(path: string): string | null {
-  try {
-    return decodeURIComponent(path).normalize('NFKC')
-  } catch {
-    return null
-  }
+  return attempt(() => decodeURIComponent(path).normalize('NFKC'), null)
 }
 
 export function isLoopback(address: string): boolean {

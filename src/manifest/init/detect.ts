@@ -1,5 +1,6 @@
 /** Facts about a project, read from its own files: what `cordon init` starts from (M4). */
 
+import { attempt } from '../../system/fault.ts'
 import { recordOf } from '../../system/json.ts'
 import { parseToml } from '../toml/toml.ts'
 import type { Node, TableNode } from '../toml/tree.ts'
@@ -230,11 +231,7 @@ function isLifecycle(script: string, json: Readonly<Record<string, unknown>>): b
 }
 
 function parseJson(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return recordOf(JSON.parse(text))
-  } catch {
-    return {}
-  }
+  return attempt(() => recordOf(JSON.parse(text)), {})
 }
 
 function detectRust(files: ProjectFiles): ProjectFacts['rust'] {

@@ -1,5 +1,6 @@
 /** Servers of a project, read from its own files: ports that its scripts serve, and databases that it talks to (M4). */
 
+import { attempt } from '../../system/fault.ts'
 import { recordOf } from '../../system/json.ts'
 import type { ProjectFiles } from './detect.ts'
 
@@ -141,9 +142,5 @@ function publishedPort(block: string, inner: number): number | null {
 
 /** The scripts of a package, by name. */
 export function scriptsOf(packageText: string | null): Readonly<Record<string, unknown>> {
-  try {
-    return recordOf(recordOf(JSON.parse(packageText ?? '{}')).scripts)
-  } catch {
-    return {}
-  }
+  return attempt(() => recordOf(recordOf(JSON.parse(packageText ?? '{}')).scripts), {})
 }

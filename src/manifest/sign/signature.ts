@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import { attempt } from '../../system/fault.ts'
 import { type PublicKey, parsePublicKey, type SigningKey } from '../../system/keys/signing-key.ts'
 
 export {
@@ -55,11 +56,7 @@ export function parseDetached(text: string): readonly DetachedSignature[] {
 }
 
 function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return null
-  }
+  return attempt(() => decodeURIComponent(text), null)
 }
 
 /** The line of a `cordon.toml.sig`, for the project of this identity. */

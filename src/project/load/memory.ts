@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path'
 import type { CompiledPolicy } from '../../manifest/compile.ts'
 import { signaturePath } from '../../manifest/sign/signature-file.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
+import { attempt } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnJson } from '../../system/state.ts'
@@ -75,12 +76,8 @@ export function writtenText(root: string, home: string, { organisation, user, pr
 
 /** The seal of a project; null without a valid one. */
 export function readSeal(stateDir: string, project: string): Seal | null {
-  try {
-    return readOwnJson(sealPath(stateDir, project), isSeal)
-  } catch {
-    // Damaged or writable by others: verify again.
-    return null
-  }
+  // Damaged or writable by others: verify again.
+  return attempt(() => readOwnJson(sealPath(stateDir, project), isSeal), null)
 }
 
 export function sealPath(stateDir: string, project: string): string {
@@ -126,11 +123,7 @@ export async function readOrganisation(machine: Machine): Promise<readonly Writt
 /** Whether fleet settings exist, or something there that cannot be checked. */
 export function mayBeInFleet({ systemDir, configDir }: Pick<Machine, 'systemDir' | 'configDir'>): boolean {
   return [systemDir, configDir].some((directory) => {
-    try {
-      return lstatSync(join(directory, 'fleet.json'), { throwIfNoEntry: false }) !== undefined
-    } catch {
-      return true
-    }
+    return attempt(() => lstatSync(join(directory, 'fleet.json'), { throwIfNoEntry: false }) !== undefined, true)
   })
 }
 

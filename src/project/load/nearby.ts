@@ -4,6 +4,7 @@ import { posix } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
 import type { SessionFacts } from '../../policy/call.ts'
 import type { NearbyKind } from '../../policy/policy.ts'
+import { attempt } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { LoadedPolicy } from './load.ts'
 
@@ -107,9 +108,5 @@ const LOGIN = /:\/\/[^\s/@]+@|extraheader|password|token/i
 
 function holdsLogin(config: string, files: Files): boolean {
   if (!files.exists(config)) return false
-  try {
-    return LOGIN.test(files.readText(config))
-  } catch {
-    return true
-  }
+  return attempt(() => LOGIN.test(files.readText(config)), true)
 }

@@ -7,6 +7,7 @@ import { coversPath, type PathPattern, reachesPath } from '../../files/path-patt
 import type { RepositoryFacts, SessionFacts } from '../../policy/call.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { builtInBundles } from '../../sandbox/bundles/built-in.ts'
+import { attempt } from '../../system/fault.ts'
 import { type Files, machineFiles } from '../../system/files.ts'
 import { destinationOf } from '../place/repository-remotes.ts'
 import type { LoadedPolicy } from './load.ts'
@@ -76,11 +77,10 @@ function tracks(pattern: PathPattern, root: string): boolean {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat === undefined) return false
   if (stat.size > MOST_INDEX) return true
-  try {
-    return indexNames(readFileSync(file)).some((name) => reachesPath(pattern, posix.join(root, name)))
-  } catch {
-    return true
-  }
+  return attempt(
+    () => indexNames(readFileSync(file)).some((name) => reachesPath(pattern, posix.join(root, name))),
+    true,
+  )
 }
 
 /** Names in an index of version 2 or 3 with SHA-1; throws for others. */
@@ -100,11 +100,7 @@ function indexNames(bytes: Buffer): readonly string[] {
 }
 
 function textOf(path: string, files: Files): string {
-  try {
-    return files.readText(path, 4096).trim()
-  } catch {
-    return ''
-  }
+  return attempt(() => files.readText(path, 4096).trim(), '')
 }
 
 /** Checks repositories against the current roots. `absent`: the directory does not exist. */
@@ -186,9 +182,5 @@ export function ownWorktrees({ root, policy }: LoadedPolicy, home: string, files
 
 /** Empty if there is no such file. */
 function firstLine(path: string, files: Files): string {
-  try {
-    return files.readText(path, 4096).trim()
-  } catch {
-    return ''
-  }
+  return attempt(() => files.readText(path, 4096).trim(), '')
 }

@@ -6,6 +6,7 @@ import { isInside } from '../../files/baseline.ts'
 import { type ProtectedKind, protectedNames } from '../../files/protected-names.ts'
 import type { ProtectedPlace } from '../../files/protected-paths.ts'
 import type { SessionFacts } from '../../policy/call.ts'
+import { attempt } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 
@@ -99,11 +100,7 @@ class LinkedPlaces {
 const HOME = { isDirectory: () => true }
 
 function realPath(path: string): string | null {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return null
-  }
+  return attempt(() => realpathSync.native(path), null)
 }
 
 /** The target of a dangling link: writing the link creates the target. */

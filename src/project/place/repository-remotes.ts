@@ -3,6 +3,7 @@
 import { posix } from 'node:path'
 import type { Destination } from '../../policy/call.ts'
 import type { Sending } from '../../shell/facts.ts'
+import { attempt } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 
 const MAX_CONFIG = 256 * 1024
@@ -90,11 +91,7 @@ function gitDirectory(path: string, files: Files): string | null {
 }
 
 function read(path: string, files: Files): string | null {
-  try {
-    return files.exists(path) ? files.readText(path, MAX_CONFIG) : null
-  } catch {
-    return null
-  }
+  return attempt(() => (files.exists(path) ? files.readText(path, MAX_CONFIG) : null), null)
 }
 
 /** One name for all spellings: `git@host:a/b.git`, `https://host/a/b`, `ssh://git@host/a/b/`. */

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rootProblem } from '../../files/baseline.ts'
-import { Fault } from '../../system/fault.ts'
+import { attempt, Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, writeOwnFile } from '../../system/state.ts'
@@ -40,9 +40,5 @@ export function confirmRoot(root: string, machine: Machine): void {
 }
 
 function confirmedRoots({ stateDir }: Machine): readonly string[] {
-  try {
-    return readFileSync(join(stateDir, NAME), 'utf8').split('\0').filter(Boolean)
-  } catch {
-    return []
-  }
+  return attempt(() => readFileSync(join(stateDir, NAME), 'utf8').split('\0').filter(Boolean), [])
 }

@@ -9,6 +9,7 @@ import { isInside } from '../../files/baseline.ts'
 import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../../sandbox/bundles/bundle.ts'
 import { findRegistries, machineRegistries, type RegistryPort } from '../../sandbox/bundles/registry.ts'
+import { attempt } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { makeDirectories, openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 import type { LoadedPolicy } from '../load/load.ts'
@@ -99,11 +100,10 @@ function stampOf({ registries }: Bundle, root: string, home: string): string {
 }
 
 function readFindings(file: string): StoredFindings | null {
-  try {
-    return readOwnJson(file, (value): value is StoredFindings => (value as StoredFindings | null)?.version === 1)
-  } catch {
-    return null
-  }
+  return attempt(
+    () => readOwnJson(file, (value): value is StoredFindings => (value as StoredFindings | null)?.version === 1),
+    null,
+  )
 }
 
 /** Asks this machine's tools, except those inside the project. */

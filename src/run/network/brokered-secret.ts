@@ -5,7 +5,7 @@
 
 import { type BrokeredSecret, unfitValue } from '../../egress/credentials/broker.ts'
 import type { SecretSetting } from '../../manifest/schema/settings.ts'
-import { Fault } from '../../system/fault.ts'
+import { attempt, Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 
 /** Scheme, user and password of a URL; the password ends at the last `@` before the path. */
@@ -67,9 +67,5 @@ function partOf({ part, after }: SecretSetting, text: string): Pick<BrokeredSecr
   }
   if (part !== 'password') return { value: text }
   const [, before = '', written = '', rest = ''] = URL_PASSWORD.exec(text) ?? []
-  try {
-    return written === '' ? null : { value: decodeURIComponent(written), around: [before, rest] }
-  } catch {
-    return null
-  }
+  return attempt(() => (written === '' ? null : { value: decodeURIComponent(written), around: [before, rest] }), null)
 }

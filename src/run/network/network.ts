@@ -29,7 +29,7 @@ import type { GrantedSocket } from '../../sandbox/plan.ts'
 import { GitHead } from '../../sandbox/secrets/git-head.ts'
 import type { GitToken } from '../../sandbox/secrets/git-tokens.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
-import { Fault, unwritable } from '../../system/fault.ts'
+import { attempt, Fault, unwritable } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { writeMade } from '../../system/made-file.ts'
 import { isAlive } from '../../system/processes.ts'
@@ -319,11 +319,10 @@ export class SessionNetwork {
   #knownHosts({ allowed }: EgressRules): string {
     const patterns = sshPatterns(allowed?.map((rule) => rule.pattern) ?? [])
     if (patterns.length === 0) return ''
-    try {
-      return knownHostsFor(readFileSync(join(this.#options.machine.home, '.ssh', 'known_hosts'), 'utf8'), patterns)
-    } catch {
-      return ''
-    }
+    return attempt(
+      () => knownHostsFor(readFileSync(join(this.#options.machine.home, '.ssh', 'known_hosts'), 'utf8'), patterns),
+      '',
+    )
   }
 
   #makeSettings(

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { attempt } from '../../system/fault.ts'
 import type { Bundle, RegistryFact, RegistryFacts } from './bundle.ts'
 
 /** How the machine is asked; a command runs outside the project, with the user's environment less the project's. */
@@ -71,11 +72,7 @@ export function machineRegistries(home: string, path: string): RegistryPort {
       }
     },
     read: (file) => {
-      try {
-        return readFileSync(file, 'utf8')
-      } catch {
-        return null
-      }
+      return attempt(() => readFileSync(file, 'utf8'), null)
     },
   }
 }

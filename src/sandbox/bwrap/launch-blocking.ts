@@ -6,7 +6,7 @@
 
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { monotonicMs, trace } from '../../system/timing.ts'
+import { trace } from '../../system/timing.ts'
 import { type LaunchIo, type LaunchResult, type PlanUnderway, SandboxFault } from '../backend.ts'
 import type { SandboxLayout } from '../layout.ts'
 import type { SandboxPlan } from '../plan.ts'
@@ -14,7 +14,7 @@ import { parseStart } from '../programs.ts'
 import { judgedMessage, MESSAGE_BYTES, parseMessage } from './init-messages.ts'
 import { type BwrapSetup, compileFurnishing, compileLayout, O_PATH, openGroup } from './launch-compile.ts'
 import { LaunchProgress } from './launch-progress.ts'
-import { KEPT_MS, lookOf } from './launch-spare.ts'
+import { lookOf, SparePool } from './launch-spare.ts'
 
 /** What native/launch/ gives Node. */
 interface LaunchAddon {
@@ -160,44 +160,45 @@ interface Wish extends SpareRequest {
   readonly init: number
 }
 
-interface PreparedLayout {
-  /** The addon's number of it. */
-  readonly number: number
+/** A layout that waits in the addon, under its number. */
+interface WaitingLayout {
   readonly addon: LaunchAddon
-  readonly words: string
-  readonly umask: number
-  readonly look: string
-  readonly since: number
+  readonly number: number
 }
 
-/** Commands take turns between few kinds of sandboxes; the addon has as many places. */
-const MOST_SPARES = 2
-
-let kept: { wish: Wish | null; readonly laid: Set<PreparedLayout> } | null = null
+let pool: SparePool<WaitingLayout> | null = null
+let wish: Wish | null = null
 
 /** From here on sandboxes are prepared ahead in this process. */
 export function keepSpares(): void {
-  kept ??= { wish: null, laid: new Set() }
+  // The init of a layout has no setup message, and ends with the connection.
+  pool ??= new SparePool(({ addon, number }) => {
+    addon.swap(number)
+    addon.abandon()
+  })
+}
+
+function nameOf({ words }: SpareRequest, umask: number): string {
+  return `${umask}\0${words}`
 }
 
 /** Whether the addon has a layout equal to this one. A spare that differs is discarded. */
-function takeSpare({ addon, ...wanted }: SpareRequest): boolean {
-  const umask = process.umask()
-  const laid = [...(kept?.laid ?? [])].find((layout) => layout.words === wanted.words && layout.umask === umask)
-  if (!laid) return false
-  kept!.laid.delete(laid)
-  addon.swap(laid.number)
-  const fits = !isOld(laid) && laid.look === lookAt(wanted) && addon.waits() === 1
-  if (!fits) addon.abandon()
-  return fits
+function takeSpare(wanted: SpareRequest): boolean {
+  const layout = pool?.take(nameOf(wanted, process.umask()), () => lookAt(wanted))
+  if (!layout) return false
+  const { addon } = wanted
+  addon.swap(layout.number)
+  const waits = addon.waits() === 1
+  if (!waits) addon.abandon()
+  return waits
 }
 
 /** The next command may want a layout like this one's. The command is done: whatever fails here is not about it. */
 function requestSpare(wanted: SpareRequest): void {
-  if (!kept) return
+  if (!pool) return
   forgetWish()
   try {
-    kept.wish = { ...wanted, umask: process.umask(), init: openSync(`/proc/self/fd/${wanted.machine.init.fd}`, 'r') }
+    wish = { ...wanted, umask: process.umask(), init: openSync(`/proc/self/fd/${wanted.machine.init.fd}`, 'r') }
   } catch {
     // Then none is prepared.
   }
@@ -205,12 +206,13 @@ function requestSpare(wanted: SpareRequest): void {
 
 /** Prepares the wanted layout between two requests. */
 export function prepareSpare(): void {
-  const wish = kept?.wish
-  if (!wish) return
+  if (!wish || !pool) return
   const { addon, words, umask, init } = wish
   const opened: number[] = []
   const own = process.umask(umask)
-  const number = freeNumber(wish)
+  const name = nameOf(wish, umask)
+  pool.makeRoom(name)
+  const number = pool.sandboxes.some((layout) => layout.number === 0) ? 1 : 0
   try {
     const look = lookAt(wish)
     opened.push(openSync('/dev/null', 'r+'), openSync('/', O_PATH | constants.O_DIRECTORY))
@@ -218,7 +220,7 @@ export function prepareSpare(): void {
     const fds = Int32Array.of(init, nothing, nothing, nothing, nothing, root)
     if (addon.start(Buffer.from(words), Buffer.from(fds.buffer)) === 0) {
       addon.swap(number)
-      kept!.laid.add({ number, addon, words, umask, look, since: monotonicMs() })
+      pool.add(name, look, { addon, number })
     }
   } catch {
     // The next command starts its own sandbox, and reports the problem.
@@ -231,40 +233,13 @@ export function prepareSpare(): void {
 
 /** For how many seconds the oldest layout is kept; null without one. */
 export function secondsAhead(): number | null {
-  endOldSpares()
-  const [oldest] = kept?.laid ?? []
-  return oldest ? (oldest.since + KEPT_MS - monotonicMs()) / 1000 : null
-}
-
-/** Ends sandboxes that were prepared long ago. */
-function endOldSpares(): void {
-  for (const layout of kept?.laid ?? []) if (isOld(layout)) end(layout)
-}
-
-/** Its init has no setup message, and ends with the connection. */
-function end(layout: PreparedLayout): void {
-  layout.addon.swap(layout.number)
-  layout.addon.abandon()
-  kept!.laid.delete(layout)
-}
-
-/** Where the addon has place: that of a layout of the same kind, or of the oldest. */
-function freeNumber({ words }: Wish): number {
-  const laid = kept!.laid
-  for (const layout of laid) if (layout.words === words) end(layout)
-  const [oldest] = laid
-  if (oldest && laid.size >= MOST_SPARES) end(oldest)
-  const taken = new Set([...laid].map(({ number }) => number))
-  return taken.has(0) ? 1 : 0
+  const left = pool?.endOld() ?? null
+  return left === null ? null : left / 1000
 }
 
 function forgetWish(): void {
-  if (kept?.wish) closeSync(kept.wish.init)
-  if (kept) kept.wish = null
-}
-
-function isOld({ since }: PreparedLayout): boolean {
-  return monotonicMs() - since >= KEPT_MS
+  if (wish) closeSync(wish.init)
+  wish = null
 }
 
 /** Its places, and the programs that make it: one that was installed since makes the next. */

@@ -13,40 +13,100 @@ import type { SandboxPlan } from '../plan.ts'
 import { readIdentities } from '../session.ts'
 import { keepAlive, type StartedSandbox } from './launch-sandbox.ts'
 
-/** Commands take turns between few kinds of sandboxes. */
-const MAX_SPARES = 2
+/** Commands take turns between few kinds of sandboxes; the launch addon has as many places. */
+const MOST_SPARES = 2
 /** A spare keeps its file systems busy, so it must not last until a person wonders why. */
-export const KEPT_MS = 60_000
+const KEPT_MS = 60_000
+
+interface Spare<Sandbox> {
+  readonly sandbox: Sandbox
+  /** How the places looked when it was prepared. */
+  readonly look: string
+  readonly since: number
+}
+
+/** Prepared sandboxes by the name of their layout, of a session or of a worker of the resident. */
+export class SparePool<Sandbox> {
+  readonly #end: (sandbox: Sandbox) => void
+  /** The oldest first. */
+  readonly #spares = new Map<string, Spare<Sandbox>>()
+
+  /** `end` ends a sandbox that no command will get. */
+  constructor(end: (sandbox: Sandbox) => void) {
+    this.#end = end
+  }
+
+  get sandboxes(): readonly Sandbox[] {
+    return [...this.#spares.values()].map(({ sandbox }) => sandbox)
+  }
+
+  has(name: string): boolean {
+    return this.#spares.has(name)
+  }
+
+  /** The sandbox of this name if its places still look the same. One that differs is ended. */
+  take(name: string, look: () => string): Sandbox | null {
+    this.endOld()
+    const spare = this.#spares.get(name)
+    if (!spare) return null
+    this.#spares.delete(name)
+    if (spare.look === look()) return spare.sandbox
+    this.#end(spare.sandbox)
+    return null
+  }
+
+  /** Ends the sandbox of this name, and the oldest where the pool is full. */
+  makeRoom(name: string): void {
+    this.#endAll((other) => other === name)
+    const [oldest] = this.#spares.keys()
+    if (this.#spares.size >= MOST_SPARES) this.#endAll((other) => other === oldest)
+  }
+
+  add(name: string, look: string, sandbox: Sandbox): void {
+    this.#spares.set(name, { sandbox, look, since: monotonicMs() })
+  }
+
+  /** For one that ended by itself. */
+  forget(sandbox: Sandbox): void {
+    for (const [name, spare] of this.#spares) if (spare.sandbox === sandbox) this.#spares.delete(name)
+  }
+
+  /** Ends sandboxes that were prepared long ago. Returns how long the oldest is still kept; null without one. */
+  endOld(): number | null {
+    const first = monotonicMs() - KEPT_MS
+    this.#endAll((_, { since }) => since <= first)
+    const [oldest] = this.#spares.values()
+    return oldest ? oldest.since - first : null
+  }
+
+  close(): void {
+    this.#endAll(() => true)
+  }
+
+  #endAll(which: (name: string, spare: Spare<Sandbox>) => boolean): void {
+    for (const [name, spare] of this.#spares) {
+      if (!which(name, spare)) continue
+      this.#spares.delete(name)
+      this.#end(spare.sandbox)
+    }
+  }
+}
 
 /** Commands this close together come from a program that already has the next one. */
 const HURRY_MS = 20
 
-interface Spare {
-  readonly name: string
-  readonly layout: StartedSandbox
-  /** How the places looked when it was prepared. */
-  readonly look: string
-  readonly expiry: NodeJS.Timeout
-}
-
 /** The spare sandboxes of one backend. */
 export class SpareSandboxes {
-  readonly #spares = new Map<string, Spare>()
+  readonly #pool = new SparePool<StartedSandbox>(end)
   readonly #running = new Set<SandboxPlan>()
   #last: { readonly name: string; readonly ended: number } | null = null
   #closed = false
 
   /** A layout of this name whose paths are unchanged for the plan, or null. */
   take(name: string, plan: SandboxPlan): StartedSandbox | null {
-    const spare = this.#spares.get(name)
-    if (!spare) return null
-    this.#forget(spare)
-    if (spare.look !== lookOf(plan)) {
-      end(spare.layout)
-      return null
-    }
-    keepAlive(spare.layout, true)
-    return spare.layout
+    const spare = this.#pool.take(name, () => lookOf(plan))
+    if (spare) keepAlive(spare, true)
+    return spare
   }
 
   /** Follows a command that begins, to prepare a layout like its own for the next one: once it is done, or at once in a hurry. */
@@ -72,23 +132,23 @@ export class SpareSandboxes {
   /** Ends them all. */
   close(): void {
     this.#closed = true
-    for (const spare of this.#spares.values()) this.#end(spare)
+    this.#pool.close()
   }
 
   #layOut(name: string, plan: SandboxPlan, start: () => StartedSandbox): void {
-    if (this.#closed || this.#spares.has(name) || this.#isMovable(plan)) return
-    const [oldest] = this.#spares.values()
-    if (oldest && this.#spares.size >= MAX_SPARES) this.#end(oldest)
+    const pool = this.#pool
+    if (this.#closed || pool.has(name) || this.#isMovable(plan)) return
+    pool.makeRoom(name)
     try {
       const look = lookOf(plan)
       const layout = start()
       trace('started the next spare sandbox')
-      const expiry = setTimeout(() => this.#end(spare), KEPT_MS).unref()
-      const spare: Spare = { name, layout, look, expiry }
       keepAlive(layout, false)
       for (const stream of layout.child.stdio) (stream as Socket | null)?.on('error', () => {})
-      layout.child.once('exit', () => this.#forget(spare)).once('error', () => this.#forget(spare))
-      this.#spares.set(name, spare)
+      const forget = () => pool.forget(layout)
+      layout.child.once('exit', forget).once('error', forget)
+      pool.add(name, look, layout)
+      setTimeout(() => pool.endOld(), KEPT_MS + 1000).unref()
     } catch {
       // The next command starts its own sandbox, and reports the problem.
     }
@@ -98,16 +158,6 @@ export class SpareSandboxes {
   #isMovable(plan: SandboxPlan): boolean {
     const writable = [...this.#running].flatMap(({ binds }) => binds.filter(({ mode }) => mode === 'read-write'))
     return plan.binds.some(({ path }) => writable.some((place) => place.path !== path && isInside(path, place.path)))
-  }
-
-  #end(spare: Spare): void {
-    this.#forget(spare)
-    end(spare.layout)
-  }
-
-  #forget(spare: Spare): void {
-    clearTimeout(spare.expiry)
-    if (this.#spares.get(spare.name) === spare) this.#spares.delete(spare.name)
   }
 }
 

@@ -3,11 +3,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { createServer, type Server, type Socket } from 'node:net'
 import { constants } from 'node:os'
-import { Readable, Writable } from 'node:stream'
+import { Writable } from 'node:stream'
 import { monotonicMs, trace } from '../../system/timing.ts'
 import type { LaunchIo, LaunchResult, Output } from '../backend.ts'
 import { SandboxFault } from '../backend.ts'
-import { Capture } from '../capture.ts'
+import { Capture, feed } from '../capture.ts'
 import type { SandboxPlan } from '../plan.ts'
 import type { Caller, ProgramStart } from '../programs.ts'
 import { NUMBERS } from '../protocol.ts'
@@ -380,22 +380,7 @@ function connect(
     return null
   }
   if (io.terminal) return { stdout: null, stderr: one(streams.stderr, io.stderr, 'stderr') }
-  if (streams.stdin) feed(streams.stdin, io.stdin, cleanups)
+  // Reading its input sees that it is gone.
+  if (streams.stdin) feed(streams.stdin.resume(), io.stdin, cleanups)
   return { stdout: one(streams.stdout, io.stdout, 'stdout'), stderr: one(streams.stderr, io.stderr, 'stderr') }
-}
-
-function feed(stdin: Socket, source: LaunchIo['stdin'], cleanups: (() => void)[]): void {
-  // A command that does not read its input to the end is not a fault. Reading sees that it is gone.
-  stdin.on('error', () => {}).resume()
-  if (source === 'inherit') {
-    process.stdin.pipe(stdin)
-    cleanups.push(() => {
-      process.stdin.unpipe(stdin)
-      process.stdin.pause()
-      process.stdin.unref?.()
-    })
-  } else if (source instanceof Readable) {
-    source.pipe(stdin)
-    cleanups.push(() => source.unpipe(stdin))
-  } else if (source !== undefined) stdin.end(source)
 }

@@ -1,6 +1,7 @@
 /** Whether this machine lets bubblewrap make namespaces, found out cheaply where nothing speaks against it. */
 
 import { existsSync, readFileSync } from 'node:fs'
+import { attempt } from '../../system/fault.ts'
 import { SandboxFault } from '../backend.ts'
 import { findBwrap } from './backend.ts'
 
@@ -21,11 +22,7 @@ const TRIED = [
 const SHOWN = ['--ro-bind', '/', '/', '--proc', '/proc', '--', '/bin/true']
 
 function text(path: string): string {
-  try {
-    return readFileSync(path, 'latin1').trim()
-  } catch {
-    return ''
-  }
+  return attempt(() => readFileSync(path, 'latin1').trim(), '')
 }
 
 /** Traces of a program that refuses namespaces; most machines have none. */

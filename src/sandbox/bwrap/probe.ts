@@ -3,7 +3,7 @@
 import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { errorCode, messageOf } from '../../system/fault.ts'
+import { attempt, errorCode, messageOf } from '../../system/fault.ts'
 import { type Backend, type LaunchResult, SandboxFault } from '../backend.ts'
 import { ruleText } from '../changes.ts'
 import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
@@ -290,9 +290,5 @@ const THIS_MACHINE: MachineTraces = {
 }
 
 function setting(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8').trim()
-  } catch {
-    return null
-  }
+  return attempt(() => readFileSync(path, 'utf8').trim(), null)
 }

@@ -10,7 +10,7 @@ import type { CapturedOutput } from '../backend.ts'
 import type { Cgroup } from '../limits-cgroup.ts'
 import type { ContainerLimits } from './engine.ts'
 
-interface Confinement {
+interface EngineRun {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** Whom root becomes; null: as this process is. */
@@ -20,7 +20,7 @@ interface Confinement {
   readonly signal: AbortSignal
 }
 
-export interface ConfinedResult {
+export interface EngineResult {
   readonly exitCode: number
   readonly stdout: CapturedOutput
   readonly stderr: CapturedOutput
@@ -58,29 +58,29 @@ export function confinedArgv({
   argv,
   user,
   cgroup,
-}: Pick<Confinement, 'argv' | 'user' | 'cgroup'>): [string, ...string[]] {
+}: Pick<EngineRun, 'argv' | 'user' | 'cgroup'>): [string, ...string[]] {
   const become = user === null ? [] : [`--reuid=${user}`, `--regid=${user}`, '--clear-groups']
   const confined = ['setpriv', ...become, '--pdeathsig=KILL', ...namespaceWords('unshare'), ...argv] as const
   return cgroup ? [...joinWords(cgroup.procs), ...confined] : [...confined]
 }
 
 /** Runs it to its end, or ends it. */
-export async function runConfined(confinement: Confinement): Promise<ConfinedResult> {
-  return endOnTime(confinedArgv(confinement), confinement.env, confinement.limits, confinement.signal)
+export async function runEngine(run: EngineRun): Promise<EngineResult> {
+  return endOnTime(confinedArgv(run), run.env, run.limits, run.signal)
 }
 
 /** Runs a program, and ends it at its time limit, when it talks without end, or when it is cancelled. */
 export async function endOnTime(
   [program, ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
-  limits: Confinement['limits'],
+  limits: EngineRun['limits'],
   signal: AbortSignal,
-): Promise<ConfinedResult> {
+): Promise<EngineResult> {
   signal.throwIfAborted()
   const started = performance.now()
   const child = spawn(program!, args, { env, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] })
-  let stopped: ConfinedResult['stopped'] = null
-  const stop = (why: NonNullable<ConfinedResult['stopped']>) => {
+  let stopped: EngineResult['stopped'] = null
+  const stop = (why: NonNullable<EngineResult['stopped']>) => {
     stopped ??= why
     child.kill('SIGKILL')
   }

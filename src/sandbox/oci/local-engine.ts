@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { Fault } from '../../system/fault.ts'
 import { type CgroupSupport, type LimitReport, reportLimits, resourceLimits } from '../limits.ts'
 import { type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
-import { type ConfinedResult, ENGINE_STATE, runConfined } from './confined.ts'
+import { ENGINE_STATE, type EngineResult, runEngine } from './confined.ts'
 import { type ContainerRoot, containerRoot } from './container-root.ts'
 import {
   type ContainerEngine,
@@ -137,7 +137,7 @@ async function runLocally(
               rlimits,
             })
           : runtimeArgv(name, found(programOf, name), stage, bundle, { argv, layout, stage, fileBytes, rlimits })
-      const result = await runConfined({
+      const result = await runEngine({
         argv: words,
         env: podmanEnvironment(String(user ?? process.getuid?.() ?? 0)),
         user,
@@ -210,7 +210,7 @@ const REFUSED: Readonly<Record<LocalEngineName, RegExp>> = {
   podman: /^Error: /m,
 }
 
-function requireStarted(name: LocalEngineName, { exitCode, stdout, stderr, stopped }: ConfinedResult): void {
+function requireStarted(name: LocalEngineName, { exitCode, stdout, stderr, stopped }: EngineResult): void {
   if (stopped !== null || exitCode === 0 || stdout.total > 0) return
   const said = stderr.bytes.toString('utf8')
   if (!REFUSED[name].test(said) && exitCode !== 125) return

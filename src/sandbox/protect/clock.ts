@@ -1,6 +1,7 @@
 /** Compares remembered folders with the disk; of a big tree the kernel notes the changes. */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statfsSync } from 'node:fs'
+import { attempt } from '../../system/fault.ts'
 import { FolderWatches } from '../../system/file-addon.ts'
 import { onNextTurn } from '../../system/timing.ts'
 
@@ -195,9 +196,5 @@ function stateFrom(stat: Stats): FolderState | null {
 
 function watchBudget(): number {
   if (process.platform !== 'linux') return 0
-  try {
-    return Math.floor(Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8')) * SHARE)
-  } catch {
-    return 0
-  }
+  return attempt(() => Math.floor(Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8')) * SHARE), 0)
 }

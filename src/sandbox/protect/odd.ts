@@ -6,6 +6,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { decodePath } from '../../files/path-bytes.ts'
 import { isProtectedStart } from '../../files/protected-paths.ts'
+import { attempt } from '../../system/fault.ts'
 import type { SecretTree } from './tree.ts'
 
 /** These protected paths, spelled as by `decodePath`, with device and inode. */
@@ -46,9 +47,5 @@ function within(folder: Buffer, name: Buffer): Buffer {
 }
 
 function entriesOf(folder: Buffer): readonly Dirent<Buffer>[] | null {
-  try {
-    return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
-  } catch {
-    return null
-  }
+  return attempt(() => readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }), null)
 }

@@ -5,6 +5,7 @@
  */
 
 import { readFileSync, statSync } from 'node:fs'
+import { attempt } from '../../system/fault.ts'
 import { type GitConfigEntry, parseGitConfig } from '../protect/git-config.ts'
 
 /** A credential that commands see as a placeholder. */
@@ -109,9 +110,5 @@ function makePlaceholder(): string {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return attempt(() => decodeURIComponent(text), text)
 }

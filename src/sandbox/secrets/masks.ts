@@ -28,6 +28,7 @@ import {
   secretPlace,
   shapeBelow,
 } from '../../files/secret-shapes.ts'
+import { attempt } from '../../system/fault.ts'
 import type { MaskFace } from '../plan.ts'
 import { identityOf } from '../protect/protect.ts'
 import { childPath, type Folder, isBelow, MAX_FOLDER_LENGTH, type SecretEntry, SecretTree } from '../protect/tree.ts'
@@ -401,11 +402,7 @@ function collectTokens(directory: string, grants: readonly PathPattern[], collec
 }
 
 function entriesOf(folder: string | Buffer): Dirent<Buffer>[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
-  } catch {
-    return []
-  }
+  return attempt(() => readdirSync(folder, { withFileTypes: true, encoding: 'buffer' }), [])
 }
 
 function isPem(path: string): boolean {

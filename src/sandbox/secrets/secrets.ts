@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { isGlob, matchSegment } from '../../files/glob.ts'
 import type { PathPattern } from '../../files/path-pattern.ts'
 import { openedByGrant, secretPlaces } from '../../files/secret-shapes.ts'
-import { errorCode } from '../../system/fault.ts'
+import { attempt, errorCode } from '../../system/fault.ts'
 import { childPath, isBelow } from '../protect/tree.ts'
 
 /** Paths to hide: files become empty, directories become empty. */
@@ -206,11 +206,7 @@ function list(folder: string): ReadonlySet<string> | null {
 }
 
 function canonical(path: string): string | null {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return null
-  }
+  return attempt(() => realpathSync.native(path), null)
 }
 
 function isVisible(path: string, visible: readonly string[]): boolean {

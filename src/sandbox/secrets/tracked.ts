@@ -7,6 +7,7 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { packageFolders } from '../../files/protected-names.ts'
+import { attempt } from '../../system/fault.ts'
 import { readPlainFile } from '../../system/plain-file.ts'
 import type { MaskFace } from '../plan.ts'
 import { isBelow, type SecretTree } from '../protect/tree.ts'
@@ -159,9 +160,5 @@ function pythonRecord(folder: string, name: string): string | null {
 }
 
 function statOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
+  return attempt(() => lstatSync(path, { throwIfNoEntry: false }), undefined)
 }

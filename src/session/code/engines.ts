@@ -18,7 +18,7 @@ import { type EngineSet, openEngineSet, type ProbeMemory } from '../../sandbox/o
 import { findEngineProgram, localEngine } from '../../sandbox/oci/local-engine.ts'
 import { osEngine } from '../../sandbox/oci/os-engine.ts'
 import { reapStages, stagePlace } from '../../sandbox/oci/stage.ts'
-import { Fault } from '../../system/fault.ts'
+import { attempt, Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, writeOwnJson } from '../../system/state.ts'
 
@@ -102,11 +102,10 @@ function probeMemory(machine: Machine, limits: ContainerLimits, folders: readonl
     return JSON.stringify([name, program, seen, bootId(), process.getuid?.() ?? 0, limits.memoryBytes, BUILD_TEXT])
   }
   const all = (): Record<string, ProbeResult> => {
-    try {
-      return JSON.parse(readFileSync(join(machine.stateDir, MEMORY_FILE), 'utf8')) as Record<string, ProbeResult>
-    } catch {
-      return {}
-    }
+    return attempt(
+      () => JSON.parse(readFileSync(join(machine.stateDir, MEMORY_FILE), 'utf8')) as Record<string, ProbeResult>,
+      {},
+    )
   }
   return {
     recall: (name) => {
@@ -124,9 +123,5 @@ function probeMemory(machine: Machine, limits: ContainerLimits, folders: readonl
 const BUILD_TEXT = '2'
 
 function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
-  } catch {
-    return ''
-  }
+  return attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(), '')
 }

@@ -12,7 +12,7 @@ import {
   profileFor,
   storeKey,
 } from '../../chat/config.ts'
-import { Fault, messageOf } from '../../system/fault.ts'
+import { attempt, Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { ChatTerminal } from './screen/chat-terminal.ts'
 import { safe } from './view/style.ts'
@@ -68,11 +68,7 @@ const MOST_SHOWN = 30
 
 /** A stored key, or none: what is missing is said after the test request. */
 function keyIf(profile: Parameters<typeof keyOf>[0], machine: Machine): string | null {
-  try {
-    return keyOf(profile, machine, false)
-  } catch {
-    return null
-  }
+  return attempt(() => keyOf(profile, machine, false), null)
 }
 
 async function chooseProvider(terminal: ChatTerminal, say: (text: string) => void): Promise<string | null> {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openHookJudge } from '../../agents/hook/judge.ts'
 import { unknownTools } from '../../agents/hook/unknown-tools.ts'
 import { promptDenials } from '../../agents/hook/unseen.ts'
+import { attempt } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import { parseSettings, recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -139,17 +140,9 @@ function hasKey(value: unknown, [key, ...rest]: readonly string[]): boolean {
 }
 
 function readText(path: string, read: Read): string | null {
-  try {
-    return read(path)
-  } catch {
-    return null
-  }
+  return attempt(() => read(path), null)
 }
 
 function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
-  }
+  return attempt(() => readdirSync(folder).sort(), [])
 }

@@ -3,6 +3,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { attempt } from '../../system/fault.ts'
 import { isRecord } from '../../system/json.ts'
 import { ERROR, isId, type Json, RpcError } from '../../system/json-rpc.ts'
 import { META, readEnvelope, STATELESS_REVISION } from './revision.ts'
@@ -69,11 +70,7 @@ function decoded(text: string): string | null {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(text)
   if (!encoded) return text
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded[1]!)) return null
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded[1]!, 'base64'))
-  } catch {
-    return null
-  }
+  return attempt(() => new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded[1]!, 'base64')), null)
 }
 
 /** Answers one request. Hanging up cancels it. */

@@ -12,7 +12,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { posix } from 'node:path'
-import { errorCode, Fault, type FaultCode } from '../fault.ts'
+import { attempt, errorCode, Fault, type FaultCode } from '../fault.ts'
 import { type CheckedPath, checkedPath } from './checked-path.ts'
 import { type ChangeKeeper, makeChange } from './keeper.ts'
 
@@ -204,11 +204,7 @@ function openChild(child: string, here: () => string, making: Creation | null): 
 }
 
 function isLink(path: string): boolean {
-  try {
-    return lstatSync(path).isSymbolicLink()
-  } catch {
-    return false
-  }
+  return attempt(() => lstatSync(path).isSymbolicLink(), false)
 }
 
 function heldDirectory(path: string, fd: number, created: readonly CheckedPath[]): HeldDirectory {

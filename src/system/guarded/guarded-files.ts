@@ -14,7 +14,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { posix } from 'node:path'
-import { errorCode, Fault } from '../fault.ts'
+import { attempt, errorCode, Fault } from '../fault.ts'
 import { copyAttributes, setFileTime } from '../file-addon.ts'
 import type { CheckedPath } from './checked-path.ts'
 import {
@@ -266,11 +266,7 @@ export function openGuardedFiles(
     move: (source, destination) => move(source, destination, keeper),
     changeMode: (path, mode) => changeMode(path, mode, journal, keeper),
     isLink: (path) => {
-      try {
-        return lstatSync(path).isSymbolicLink()
-      } catch {
-        return false
-      }
+      return attempt(() => lstatSync(path).isSymbolicLink(), false)
     },
   }
 }

@@ -2,6 +2,7 @@
 
 import { closeSync, constants, ftruncateSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { posix } from 'node:path'
+import { attempt } from '../fault.ts'
 import { openMade } from '../made-file.ts'
 import { isSameProcess, startOf } from '../processes.ts'
 import { makeDirectories } from '../state.ts'
@@ -68,23 +69,15 @@ export function reapTemporaries(directory: string): readonly string[] {
 }
 
 function names(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
+  return attempt(() => readdirSync(directory), [])
 }
 
 function notedPaths(journal: string): string[] {
   return readFileSync(journal, 'utf8')
     .split('\n')
     .flatMap((line) => {
-      try {
-        return [JSON.parse(line) as string]
-      } catch {
-        // A killed process may leave a cut line; its file was never created.
-        return []
-      }
+      // A killed process may leave a cut line; its file was never created.
+      return attempt(() => [JSON.parse(line) as string], [])
     })
 }
 

@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode, messageOf } from '../../system/fault.ts'
+import { attempt, errorCode, messageOf } from '../../system/fault.ts'
 import { type CustomToolManifest, parseToolManifest, type ToolProblem } from './tool-manifest.ts'
 import { type StoredTrust, type TrustStatus, type TrustStore, trustHash, trustStatus } from './trust.ts'
 
@@ -68,14 +68,14 @@ export function discoverTools(places: ToolPlaces): Discovery {
 }
 
 function manifestsIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-      .filter((name) => /\.(?:toml|json)$/.test(name))
-      .sort()
-      .slice(0, MAX_TOOLS)
-  } catch {
-    return []
-  }
+  return attempt(
+    () =>
+      readdirSync(directory)
+        .filter((name) => /\.(?:toml|json)$/.test(name))
+        .sort()
+        .slice(0, MAX_TOOLS),
+    [],
+  )
 }
 
 function readTool(

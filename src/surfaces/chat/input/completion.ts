@@ -2,6 +2,7 @@
 
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
+import { attempt } from '../../../system/fault.ts'
 import type { Completer, Completion } from './composer.ts'
 
 export interface CompletedCommand {
@@ -65,14 +66,14 @@ function filesNamed(root: string, text: string): string[] {
 }
 
 function namesIn(directory: string, prefix: string): string[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-      .filter(({ name }) => name.startsWith(prefix) && !SKIPPED.has(name) && (prefix !== '' || !name.startsWith('.')))
-      .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
-      .filter((name) => !/\s|\p{Cc}/u.test(name))
-      .sort()
-      .slice(0, MAX_CHOICES)
-  } catch {
-    return []
-  }
+  return attempt(
+    () =>
+      readdirSync(directory, { withFileTypes: true })
+        .filter(({ name }) => name.startsWith(prefix) && !SKIPPED.has(name) && (prefix !== '' || !name.startsWith('.')))
+        .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+        .filter((name) => !/\s|\p{Cc}/u.test(name))
+        .sort()
+        .slice(0, MAX_CHOICES),
+    [],
+  )
 }

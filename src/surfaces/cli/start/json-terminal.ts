@@ -1,5 +1,6 @@
 /** A terminal on which all is JSON: texts without fields are gathered until the command ends. */
 
+import { attempt } from '../../../system/fault.ts'
 import type { Terminal } from '../../terminal/terminal.ts'
 import { EXIT } from '../usage.ts'
 
@@ -33,11 +34,7 @@ export function jsonTerminal(
 
 function isJson(text: string): boolean {
   const parses = (one: string): boolean => {
-    try {
-      return JSON.parse(one) !== undefined
-    } catch {
-      return false
-    }
+    return attempt(() => JSON.parse(one) !== undefined, false)
   }
   return parses(text) || text.trimEnd().split('\n').every(parses)
 }

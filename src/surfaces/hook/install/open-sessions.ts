@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
+import { attempt } from '../../../system/fault.ts'
 import { startOf } from '../../../system/processes.ts'
 import type { HostInstall } from '../host/host-install.ts'
 
@@ -51,11 +52,7 @@ function isSession(words: readonly string[], program: string): boolean {
 }
 
 function processes(): readonly number[] {
-  try {
-    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
-  } catch {
-    return []
-  }
+  return attempt(() => readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : [])), [])
 }
 
 function wordsOf(pid: number): readonly string[] | null {
@@ -69,11 +66,7 @@ function wordsOf(pid: number): readonly string[] | null {
 
 /** A session in a sandbox or container is not this hook's concern. */
 function isOutside(pid: number): boolean {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync('/proc/self/ns/mnt')
-  } catch {
-    return false
-  }
+  return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync('/proc/self/ns/mnt'), false)
 }
 
 function variablesOf(pid: number): Readonly<Record<string, string>> {

@@ -6,7 +6,7 @@ import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { findRoot } from '../../../../project/place/root.ts'
 import { BUILT_IN_BACKEND, openBackend } from '../../../../run/open-backend.ts'
 import { wrapWords } from '../../../../scan/display-text.ts'
-import { Fault } from '../../../../system/fault.ts'
+import { attempt, Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { residents } from '../../../../system/residents.ts'
@@ -205,11 +205,7 @@ function thisProcess(): ContainerTraces {
   return {
     exists: existsSync,
     read: (path) => {
-      try {
-        return readFileSync(path, 'utf8')
-      } catch {
-        return ''
-      }
+      return attempt(() => readFileSync(path, 'utf8'), '')
     },
     env: process.env,
   }

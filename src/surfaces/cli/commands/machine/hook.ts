@@ -1,7 +1,7 @@
 /** `cordon hook`: the program that agent hosts call before each tool. */
 
 import { constants, fstatSync, openSync, read, readFileSync, readSync } from 'node:fs'
-import { errorCode, messageOf } from '../../../../system/fault.ts'
+import { attempt, errorCode, messageOf } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { ancestorArguments, thisMachine } from '../../../../system/machine.ts'
 import { answerHook, blocked, type HookAnswer } from '../../../hook/answer-hook.ts'
@@ -61,11 +61,7 @@ async function readInput(): Promise<string | null> {
     if (size > MAX_INPUT) return null
     chunks.push(chunk)
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
-  } catch {
-    return null
-  }
+  return attempt(() => new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)), null)
 }
 
 /** Reads stdin. Hosts usually write their input before we start, so a reader thread is created only for the rest. */
@@ -141,9 +137,5 @@ export function isInsideSandbox(read: (path: string) => string = readText): bool
 }
 
 function readText(path: string): string {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch {
-    return ''
-  }
+  return attempt(() => readFileSync(path, 'latin1'), '')
 }

@@ -2,6 +2,7 @@
 
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { attempt } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { makeDirectories } from '../../../../system/state.ts'
@@ -100,9 +101,5 @@ function pathNotes(machine: Machine, shell: string, link: AccountFile): readonly
 }
 
 function mentions(path: string, text: string): boolean {
-  try {
-    return readFileSync(path, 'utf8').includes(text)
-  } catch {
-    return false
-  }
+  return attempt(() => readFileSync(path, 'utf8').includes(text), false)
 }

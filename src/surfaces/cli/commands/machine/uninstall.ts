@@ -5,7 +5,7 @@ import { dirname, join, sep } from 'node:path'
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
 import { openConfig } from '../../../../chat/config.ts'
 import { findRoot } from '../../../../project/place/root.ts'
-import { Fault } from '../../../../system/fault.ts'
+import { attempt, Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { keyOfSecret } from '../../../../system/keychain-entry.ts'
 import { openKeyStore } from '../../../../system/keys/keychain.ts'
@@ -152,24 +152,18 @@ function keychainNames(machine: Machine): readonly string[] {
   const names = [
     'signing-key',
     'fleet-machine-key',
-    ...attempt(() =>
-      openStoredSecrets(stateDir)
-        .list()
-        .map(({ name }) => keyOfSecret(name)),
+    // Damaged state is removed like the rest.
+    ...attempt(
+      () =>
+        openStoredSecrets(stateDir)
+          .list()
+          .map(({ name }) => keyOfSecret(name)),
+      [],
     ),
-    ...attempt(() => [...openConfig(machine).config.profiles.values()].flatMap(({ keyNames }) => keyNames)),
+    ...attempt(() => [...openConfig(machine).config.profiles.values()].flatMap(({ keyNames }) => keyNames), []),
   ]
   const store = openKeyStore(stateDir)
-  return [...new Set(names)].filter((name) => attempt(() => [store.read(name)?.from]).includes('keychain'))
-}
-
-/** Damaged state is removed like the rest. */
-function attempt<T>(read: () => readonly T[]): readonly T[] {
-  try {
-    return read()
-  } catch {
-    return []
-  }
+  return [...new Set(names)].filter((name) => attempt(() => store.read(name)?.from, null) === 'keychain')
 }
 
 function describe({ hooks, residents: running, files, keys, folders }: Removal): readonly string[] {
