@@ -4,7 +4,7 @@ import type { Host, Json } from '../host/host.ts'
 import type { HostInstall } from '../host/host-install.ts'
 import * as list from './list.ts'
 
-/** Sorted: bundles and Node give the exports of a module in different orders. */
+/** Sorted: bundles and Node list the exports of a module differently. */
 const HOSTS: readonly Host<HostName>[] = Object.values(list).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
 export type HostName = (typeof list)[keyof typeof list]['name']
