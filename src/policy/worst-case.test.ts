@@ -81,6 +81,29 @@ describe('the worst case of a command', () => {
     expect([worst.bound, worst.text]).toEqual(['adds', 'runs a script from x.example. Cordon cannot undo it.'])
   })
 
+  it('counts the host and the effect of one command once, and another command beside it', () => {
+    const command = 'ssh a.example reboot; npm publish'
+    const facts = factsOf(command)
+    const at = (text: string): number => facts.commands.findIndex(({ argv }) => argv[0]!.text === text)
+    const ask = (kind: PartDecision['kind'], text: string, index: number): PartDecision => ({
+      ...{ kind, text, decision: 'ask', reason: { code: 'remote-write', message: 'why' }, rules: [], step: 4 },
+      command: index,
+    })
+    const ssh = [ask('command', 'ssh a.example reboot', at('ssh')), ask('host', 'a.example:22', at('ssh'))]
+    const text = (segments: readonly PartDecision[]) => worstCaseOf({ ...asking([], true), segments }, facts).text
+    expect(text(ssh)).toBe('talks to another machine, which it can change (ssh a.example reboot). Cannot be undone.')
+    expect(text([...ssh, ask('command', 'npm publish', at('npm'))])).toContain(', and 1 more like it.')
+  })
+
+  it('says that a removal outside the project deletes', () => {
+    const facts = factsOf('rm -rf /srv/x')
+    const part = { kind: 'write', text: '/srv/x', reason: { code: 'outside-roots', message: 'why' } } as const
+    const segments: PartDecision[] = [{ ...part, decision: 'ask', rules: [], step: 1, command: 0 }]
+    expect(worstCaseOf({ ...asking([], true), segments }, facts).text).toBe(
+      'deletes /srv/x, outside the project. Cannot be undone.',
+    )
+  })
+
   it('is what undo restores, where undo keeps it', () => {
     const decision = asking([['command', 'not-granted', 'make']], true, 0)
     expect(worstCaseOf(decision, factsOf('make'))).toMatchObject({

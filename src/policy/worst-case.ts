@@ -41,12 +41,16 @@ interface Cost {
   readonly text: string
   readonly hosts?: readonly string[]
   readonly label?: DataLabel
+  /** The command that it is about: its host and its effect are one thing to a person. */
+  readonly command?: number | undefined
 }
 
 /** The worst case of a yes to a decision that asks. */
 export function worstCaseOf(decision: Decision, facts: ShellFacts | null): WorstCase {
   const asks = decision.segments.filter((part) => part.decision === 'ask')
-  const costs = asks.flatMap((part) => costsOf(part, factOf(part, facts), decision))
+  const costs = asks.flatMap((part): Cost[] =>
+    costsOf(part, factOf(part, facts), decision).map((cost) => ({ ...cost, command: part.command })),
+  )
   // INVARIANT: an ask that no part explains costs the most.
   if (costs.length === 0) costs.push({ bound: 'unbounded', text: 'Cordon cannot say what it does' })
   const labels = [...new Set(costs.flatMap(({ label }) => label ?? []))]
@@ -67,7 +71,9 @@ export function worstCaseOf(decision: Decision, facts: ShellFacts | null): Worst
   }
   const all = [...together, ...costs]
   const worst = all.reduce((most, cost) => (isWithin(cost.bound, most.bound) ? most : cost))
-  const others = new Set(costs.filter((cost) => cost !== worst && rank(cost) === rank(worst)).map(({ text }) => text))
+  const isSame = ({ command }: Cost): boolean => command !== undefined && command === worst.command
+  const alike = costs.filter((cost) => cost !== worst && rank(cost) === rank(worst) && !isSame(cost))
+  const others = new Set(alike.map(({ text }) => text))
   others.delete(worst.text)
   const more = together.includes(worst) || others.size === 0 ? '' : `, and ${others.size} more like it`
   return { bound: worst.bound, hosts, labels, text: `${worst.text}${more}. ${REMEDY[worst.bound]}`.trim() }
@@ -195,7 +201,10 @@ function kindCost(part: PartDecision, fact: CommandFact | null, kept: boolean): 
       }
     case 'write':
     case 'redirect':
-      if (outside) return { bound: 'lost', text: `changes ${nameOf(text)}, outside the project` }
+      if (outside) {
+        const verb = fact?.effect === 'loss' ? 'deletes' : 'changes'
+        return { bound: 'lost', text: `${verb} ${nameOf(text)}, outside the project` }
+      }
       return kept
         ? { bound: 'undo', text: 'changes project files' }
         : { bound: 'lost', text: `changes ${nameOf(text)}` }

@@ -62,7 +62,7 @@ export const ORDER_RULES: readonly InjectionRule[] = [
     'override-foreign',
     'override',
     0.85,
-    '(?:ignor(?:a|ar|e|ez|er|iere|ieren sie|iert)|olvid(?:a|ar|e)|desconsider(?:a|e|ar)|oubli(?:e|ez|er)|vergiss|vergessen sie|negeer|dimentica(?:re)?|zignoruj|glem|abaikan|yok say|gormezden gel|missachte|esque[cç]a|ne tiens pas compte de|haz caso omiso de)(?: [^ ]+){0,4}? (?:instrucciones|instructions|anweisungen|instruktionen|istruzioni|instru[cç][oõ]es|instrucoes|instructies|polecenia|instrukcje|talimatlari|instruksi|instruksjoner|consignes|ordenes|befehle|vorgaben|regeln|reglas|regles|regole)(?: (?:anteriores|previas|precedentes|precedenti|precedent|anteriormente|dadas|ci dessus|de arriba|acima|de antes|sebelumnya|eerdere|hierboven))?',
+    '(?:ignor(?:a|ar|e|ez|er|iere|ieren sie|iert)|olvid(?:a|ar|e)|desconsider(?:a|e|ar)|oubli(?:e|ez|er)|vergiss|vergessen sie|negeer|dimentica(?:re)?|zignoruj|glem|abaikan|yok say|gormezden gel|missachte|esque[cç]a|ne tiens pas compte de|haz caso omiso de|bo qua|strunta i|bortse fra|se bort fra|ignorer|unohda|ignoruj(?:te)?|zapomen(?:te)?|ignorati|hagyd figyelmen kivul|felejtsd el)(?: [^ ]+){0,4}? (?:huong dan|chi dan|instruktionerna|instruktioner|ohjeet|pokyny|instrukce|instructiunile|utasitast?|utasitasokat|instrucciones|instructions|anweisungen|instruktionen|istruzioni|instru[cç][oõ]es|instrucoes|instructies|polecenia|instrukcje|talimatlari|instruksi|instruksjoner|consignes|ordenes|befehle|vorgaben|regeln|reglas|regles|regole)(?: (?:anteriores|previas|precedentes|precedenti|precedent|anteriormente|dadas|ci dessus|de arriba|acima|de antes|sebelumnya|eerdere|hierboven))?',
   ),
   word(
     'override-foreign-all',
@@ -93,6 +93,12 @@ export const ORDER_RULES: readonly InjectionRule[] = [
     'override',
     0.85,
     /(?:忽略|無視|无视|忘记|忘記|不要理会|不要遵守|不理会)[^。\n]{0,14}(?:指令|指示|说明|說明|提示|规则|規則|命令|要求|内容|內容|上文|对话|對話)|(?:指示|命令|指令|プロンプト|ルール)[^。\n]{0,10}(?:無視|忘れ)|(?:지시|명령|지침|프롬프트)[^.\n]{0,10}(?:무시|잊)/u,
+  ),
+  line(
+    'override-other-scripts',
+    'override',
+    0.85,
+    /(?:αγνόησε|αγνοήστε|ξέχασε|ξεχάστε)[^.\n]{0,30}(?:οδηγίες|εντολές)|(?:התעלם|התעלמי|שכח)[^.\n]{0,24}(?:ההוראות|הוראות|הפקודות)/u,
   ),
   line(
     'override-arabic-hindi',

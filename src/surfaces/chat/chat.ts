@@ -15,7 +15,7 @@ import { CommandError, type CommandHost, runSlashCommand, slashCommands } from '
 import type { ChatFront, ChatOptions } from './start.ts'
 import { MarkdownView } from './view/markdown.ts'
 import { type Paint, safe } from './view/style.ts'
-import { callLines, resultLines, statusText, turnText } from './view/tool-view.ts'
+import { callLines, hangingRows, resultLines, statusText, turnText } from './view/tool-view.ts'
 
 /** Frame time of drawing. */
 const FRAME_MS = 33
@@ -298,7 +298,10 @@ class Chat {
     const host: CommandHost = {
       machine: this.#machine,
       agent: this.#agent,
-      say: (lines) => this.#print(lines.map((text) => `  ${safe(text)}`)),
+      say: (lines) => {
+        const columns = this.#front.terminal.size.columns - 3
+        this.#print(lines.flatMap((text) => hangingRows(safe(text), columns)).map((row) => `  ${row}`))
+      },
       resume: (id) => this.#resume(id),
       compact: async () => {
         await this.#working('compacting', (signal) => this.#agent.agent.compact(signal))
@@ -356,7 +359,7 @@ class Chat {
         this.#print(callLines(event, paint))
         break
       case 'result':
-        this.#print(resultLines(event, paint))
+        this.#print(resultLines(event, paint, this.#front.terminal.size.columns))
         break
       case 'retry':
         dim(`${event.problem}; trying again in ${Math.ceil(event.waitMs / 1000)} s`)

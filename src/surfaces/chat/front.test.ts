@@ -8,6 +8,7 @@ import { type Key, KeyReader } from './screen/keys.ts'
 import { LiveScreen } from './screen/live-screen.ts'
 import { MarkdownView } from './view/markdown.ts'
 import { painter } from './view/style.ts'
+import { hangingRows } from './view/tool-view.ts'
 
 const ESC = '\u001b'
 const plain = painter(false)
@@ -128,6 +129,15 @@ describe('the prompt', () => {
     expect(shown).not.toContain(ESC)
   })
 
+  it('says when there is more to choose from', () => {
+    const composer = new Composer()
+    composer.completeWith(() => ({ start: 0, choices: [...'abcdefghi'] }))
+    typed(composer, '/')
+    expect(composer.view(80, 5, plain, 'status').rows.map(({ plain }) => plain)).toContain(
+      '  a  b  c  d  e  f  g  h  …',
+    )
+  })
+
   it('Ctrl-R finds what was sent before as it is typed, and the one before that', () => {
     const composer = new Composer(['run tests', 'other', 'run build'])
     const found = (...keys: readonly (Key | string)[]) => {
@@ -195,6 +205,7 @@ describe('what flows', () => {
       '| a | **b** |\n|---|:-:|\n| long | `x` |',
       ['a    │ b', '─────┼──', 'long │ x'],
     ],
+    ['numbers to the right', 40, '| a | count |\n|---|--:|\n| x | 7 |', ['a │ count', '──┼──────', 'x │     7']],
     ['wide letters', 40, '| 漢字 | b |\n| a | c |', ['漢字 │ b', 'a    │ c']],
     ['a bar in a cell, a short row', 40, '| a \\| b | c |\n| d |', ['a | b │ c', 'd     │ ']],
     ['too wide for the terminal', 12, '| aaaaaa | bbbbbb |', ['| aaaaaa | bbbbbb |']],
@@ -202,6 +213,16 @@ describe('what flows', () => {
   ])('a table: %s', (_, columns, text, rows) => {
     const view = new MarkdownView(plain, () => columns)
     expect(view.take(`${text}\nafter\n`)).toEqual([...rows, 'after'])
+  })
+
+  it.each([
+    [
+      '/undo [CALL]       Undo the changes of a call.',
+      ['/undo [CALL]       Undo the changes of a', '                   call.'],
+    ],
+    ['Enter sends; Alt-Enter starts a new line.', ['Enter sends; Alt-Enter starts a new', 'line.']],
+  ])('what a command says ends its rows at words: %s', (text, rows) => {
+    expect(hangingRows(text, 40)).toEqual(rows)
   })
 
   it.each<[note: string, line: string]>([

@@ -154,7 +154,7 @@ export const slashCommands: readonly SlashCommand[] = [
       const { project, calls } = undoable(agent)
       if (id === 'all') return say(calls.slice(0, 30).map((call) => `${call.id}  ${call.about.what}`))
       const call = id === undefined ? calls[0] : calls.find((one) => one.id === id)
-      if (!call) throw new CommandError('nothing is kept of such a call')
+      if (!call) throw new CommandError(id === undefined ? 'no call changed a file' : `call ${id} is not kept`)
       const { made: created, changed, removed } = project.show(call).changes
       const diffs = project.diffs(call)
       const lines = (mark: string, path: string) => {

@@ -220,9 +220,11 @@ export class Composer {
     const index = this.#choosing?.index ?? -1
     const from = Math.max(0, index - 3)
     const names = completion.choices.slice(from, from + 8).map(visible)
-    const plain = cutTo(names.join('  '), columns - 3)
-    const painted = names.map((name, at) => (at + from === index ? paint('underline', name) : name)).join('  ')
-    return [row(`  ${plain === names.join('  ') ? painted : plain}`, `  ${plain}`)]
+    const more = completion.choices.length > from + 8 ? '  …' : ''
+    const whole = names.join('  ') + more
+    const plain = cutTo(whole, columns - 3)
+    const painted = names.map((name, at) => (at + from === index ? paint('underline', name) : name)).join('  ') + more
+    return [row(`  ${plain === whole ? painted : plain}`, `  ${plain}`)]
   }
 
   /** The draft in rows, and the cursor's place. */

@@ -84,6 +84,8 @@ export class MarkdownView {
     const lines = this.#table.splice(0)
     if (lines.length === 0) return []
     const isRule = (line: string) => /^[\s|:-]+$/.test(line)
+    const second = lines[1] ?? ''
+    const right = isRule(second) ? cellsOf(second).map((cell) => /^-+:$/.test(cell)) : []
     const rows = lines.map((line) => (isRule(line) ? null : cellsOf(line)))
     const count = Math.max(...rows.map((row) => row?.length ?? 0))
     const widths = Array.from({ length: count }, (_, at) =>
@@ -98,7 +100,9 @@ export class MarkdownView {
       const cells = widths.map((width, column) => {
         const cell = row[column] ?? ''
         const pad = ' '.repeat(width - widthOf(bare(cell)))
-        return (isHead ? this.#paint('bold', bare(cell)) : inline(cell, this.#paint)) + (column < count - 1 ? pad : '')
+        const painted = isHead ? this.#paint('bold', bare(cell)) : inline(cell, this.#paint)
+        if (right[column]) return pad + painted
+        return painted + (column < count - 1 ? pad : '')
       })
       return cells.join(this.#paint('dim', ' │ '))
     })

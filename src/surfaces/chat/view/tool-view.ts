@@ -4,9 +4,10 @@ import type { AgentEvent } from '../../../chat/agent.ts'
 import type { AgentSession, Usage } from '../../../chat/agent-session.ts'
 import { subjectOf } from '../../../chat/calls.ts'
 import type { Spent } from '../../../chat/transcript.ts'
+import { wrapWords } from '../../../scan/display-text.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { diffLine } from './highlight.ts'
-import { type Paint, safe } from './style.ts'
+import { type ChatStyle, type Paint, safe } from './style.ts'
 
 type Calling = Extract<AgentEvent, { type: 'calling' }>
 type Resulting = Extract<AgentEvent, { type: 'result' }>
@@ -22,13 +23,22 @@ export function callLines({ call: { name, input } }: Calling, paint: Paint): str
   return [head, ...changeLines(name, input, paint)]
 }
 
+/** A line in rows that end at words; what follows a column of names stays in its own. */
+export function hangingRows(text: string, columns: number): string[] {
+  const [names = ''] = /^\S.{0,24}? {2,}(?=\S)/.exec(text) ?? []
+  const indent = names.length > columns / 2 ? 0 : names.length
+  const rows = wrapWords(text.slice(indent), Math.max(20, columns - indent))
+  return rows.map((row, at) => (at === 0 ? text.slice(0, indent) : ' '.repeat(indent)) + row)
+}
+
 /** The lines of its result. */
-export function resultLines({ call, result, text }: Resulting, paint: Paint): string[] {
+export function resultLines({ call, result, text }: Resulting, paint: Paint, columns: number): string[] {
   const indent = (line: string) => `  ${line}`
-  if (result?.status === 'denied')
-    return [indent(paint('red', `denied: ${safe(short(result.decision.reason.message))}`))]
-  if (result?.status === 'refused') return [indent(paint('yellow', `not run: ${safe(short(result.refusal.message))}`))]
-  if (result?.status === 'failed') return [indent(paint('red', `failed: ${safe(short(result.error.message))}`))]
+  const said = (style: ChatStyle, line: string) =>
+    hangingRows(safe(short(line)), columns - 3).map((row) => indent(paint(style, row)))
+  if (result?.status === 'denied') return said('red', `denied: ${result.decision.reason.message}`)
+  if (result?.status === 'refused') return said('yellow', `not run: ${result.refusal.message}`)
+  if (result?.status === 'failed') return said('red', `failed: ${result.error.message}`)
   // The call already showed what was written.
   const quiet = result?.status === 'done' && !result.output.isError && CHANGES.has(call.name)
   const lines = quiet ? result.notes.map((note) => `[cordon] ${note}`) : text.split('\n')
