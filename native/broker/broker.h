@@ -208,8 +208,15 @@ int place_config(const struct spot *from, const struct spot *to);
 int settle_config(int folder, const char *name);
 int write_anew(int folder, const char *name, const char *text, size_t size);
 
+/* targets.c */
+int broker_take_target(const char *word, const char *path);
+int judge_target(const struct spot *s, const char *text);
+int judge_targets_of(struct spot *from, const struct spot *to);
+
 /* repository.c */
 int judge_repository(const struct spot *s, enum change change);
+int judge_link_text(const struct spot *s, const char *target);
+int judge_links_of(struct spot *from, const struct spot *to);
 int is_repository_config(const struct spot *s);
 int is_worktree_folder(struct spot *s);
 int is_own_pointer(const struct spot *s);

@@ -82,7 +82,9 @@ void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path) 
   static char target[PATH_MAX];
   if (copy_text(c, text, target, sizeof target) || !target[0]) return let_go_on(c);
   if (find_new(c, at, path, &s)) return;
-  if (is_on_named_path(s.path) || judge_link(&s)) refuse(c, &s, CHANGE_MAKE, EROFS);
+  if (is_on_named_path(s.path) || judge_link(&s) || judge_link_text(&s, target) ||
+      judge_target(&s, target))
+    refuse(c, &s, CHANGE_MAKE, EROFS);
   else if (begin_making(c, &s, CHANGE_MAKE) == 0) end_making(c, &s, symlinkat(target, s.parent, s.name));
   leave_spot(&s);
 }
@@ -119,7 +121,9 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
     /* A second name would make a protected file writable. */
     int error = is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
     if (error) refuse(c, &from, CHANGE_WRITE, error);
-    else if (S_ISLNK(from.about.st_mode) && (is_on_named_path(to.path) || judge_link(&to)))
+    else if (S_ISLNK(from.about.st_mode) &&
+             (is_on_named_path(to.path) || judge_link(&to) || judge_links_of(&from, &to) ||
+              judge_targets_of(&from, &to)))
       refuse(c, &to, CHANGE_MAKE, EROFS);
     else if (begin_naming(c, &to, &from, CHANGE_MAKE) == 0) {
       int failed = link_source(&from, &to), error = errno;
@@ -198,7 +202,8 @@ static int judge_rename(struct spot *from, struct spot *to, unsigned flags, cons
       (is_worktree_folder(from) || ((flags & RENAME_EXCHANGE) && is_worktree_folder(to))))
     error = EROFS;
   if (error) return error;
-  if ((error = judge_tree(from, to))) {
+  if ((error = judge_tree(from, to)) || (error = judge_links_of(from, to)) ||
+      (error = judge_targets_of(from, to))) {
     *about = to;
     return error;
   }
@@ -212,7 +217,10 @@ static int judge_rename(struct spot *from, struct spot *to, unsigned flags, cons
   if (!(flags & RENAME_EXCHANGE)) return 0;
   if ((error = judge(to, CHANGE_MOVE))) return error;
   *about = from;
-  if ((error = judge_tree(to, from)) || (error = judge_named_paths(to, from, 1))) return error;
+  if ((error = judge_tree(to, from)) || (error = judge_links_of(to, from)) ||
+      (error = judge_targets_of(to, from)) ||
+      (error = judge_named_paths(to, from, 1)))
+    return error;
   return judge(from, CHANGE_PLACE);
 }
 

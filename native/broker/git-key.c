@@ -128,12 +128,14 @@ int move_named_paths(const char *from, const char *to) {
   return 0;
 }
 
-/* A line `PATTERN<TAB>RULE`, `host<TAB>NAME` or `way<TAB>PATH`. */
+/* A line `PATTERN<TAB>RULE`, `host<TAB>NAME`, `way<TAB>PATH`, or one of targets.c. */
 int broker_take_key(char *line) {
   char *tab = strchr(line, '\t');
   if (!tab || tab == line || !tab[1]) return -1;
   *tab = 0;
   if (!strcmp(line, "way")) return broker_take_named_path(tab + 1);
+  int taken = broker_take_target(line, tab + 1);
+  if (taken) return taken < 0 ? -1 : 0;
   if (!strcmp(line, "host")) {
     const char **grown = realloc(hosts, (host_count + 1) * sizeof *hosts);
     if (!grown) return -1;
@@ -223,9 +225,12 @@ static int is_remote(const char *value) {
   return value[0] && strchr(WORDS, value[0]) && value[strspn(value, WORDS ".-")] == 0 && !strstr(value, "..");
 }
 
-/* The host after the last @, in lower case; 0 if it is not a reportable one. */
+/* The host after the last @, in lower case; 0 if it is not a reportable one. git takes a host in
+ * brackets before the @ (`[a]@b`), and decodes addresses for ssh before it looks for the host. */
 static int bare_host(const char *from, size_t length, char *host) {
   for (size_t i = 0; i < length; i++)
+    if (strchr("[]\\", from[i])) return 0;
+  for (size_t i = length; i-- > 0;)
     if (from[i] == '@') return bare_host(from + i + 1, length - i - 1, host);
   if (length == 0 || length >= NAME_MAX || from[0] == '-') return 0;
   for (size_t i = 0; i < length; i++) {
@@ -244,10 +249,11 @@ static int url_host(const char *scheme, size_t scheme_length, const char *author
     return length == 0 || (length == 9 && !strncmp(authority, "localhost", 9)) ? 0 : -1;
   for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
     known |= strlen(schemes[i]) == scheme_length && !strncasecmp(scheme, schemes[i], scheme_length);
+  int is_decoded = strncasecmp(scheme, "http", 4) && memchr(authority, '%', length);
   size_t end = length;
   while (end > 0 && authority[end - 1] >= '0' && authority[end - 1] <= '9') end--;
   if (end > 0 && authority[end - 1] == ':') length = end - 1;
-  return known && bare_host(authority, length, host) ? 1 : -1;
+  return known && !is_decoded && bare_host(authority, length, host) ? 1 : -1;
 }
 
 /* 1: the address points to this host; 0: to a local path; -1: it runs a program, or is unknown. */
@@ -289,7 +295,8 @@ int is_harmless_setting(const char *key, const char *value, const char *before) 
   if (!strcmp(rule, "remote")) return is_remote(value);
   if (!strcmp(rule, "inside")) return is_inside(value);
   if (!strcmp(rule, "quiet")) return is_quiet(value);
-  if (!strcmp(rule, "worktree")) return is_own_folder(value);
+  /* Older versions of git take a tab in a value for a blank. */
+  if (!strcmp(rule, "worktree")) return is_text(value) && !strpbrk(value, "\t\n") && is_own_folder(value);
   if (strcmp(rule, "url")) return 0;
   int leads = address_host(value, host);
   return leads == 0 || (leads == 1 && (is_granted_host(host) || was_known_host(before, host)));

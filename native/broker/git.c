@@ -100,6 +100,8 @@ static const char *take_value(const char *at, char *into) {
     }
     if (c == '\\') {
       c = *++at;
+      /* git keeps the blanks before it, also at the end of the value. */
+      solid = length;
       if (c == '\n') continue;
       if (c == 'n') c = '\n';
       else if (c == 't') c = '\t';
@@ -109,6 +111,7 @@ static const char *take_value(const char *at, char *into) {
       solid = length;
       continue;
     }
+    if (length == 0 && !quoted && is_blank(c)) continue;
     into[length++] = c;
     if (quoted || !is_blank(c)) solid = length;
   }

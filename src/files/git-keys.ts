@@ -62,10 +62,14 @@ const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ssh', 'git', 'gi
 function hostOfUrl(scheme: string, authority: string): string | null | undefined {
   if (scheme === 'file') return authority === '' || authority === 'localhost' ? null : undefined
   if (!SCHEMES.has(scheme)) return undefined
+  // For ssh, git decodes an address before it looks for the host: `evil%2f@known` is a path on `evil`.
+  if (!scheme.startsWith('http') && authority.includes('%')) return undefined
   return bareHost(authority.replace(/:\d*$/, ''))
 }
 
 function bareHost(authority: string): string | undefined {
+  // git takes a host in brackets before the @: `[evil]@known` is `evil`.
+  if (/[[\]\\]/.test(authority)) return undefined
   const host = authority.slice(authority.lastIndexOf('@') + 1)
   if (host === '' || host.startsWith('-')) return undefined
   const parsed = parseHost(host.toLowerCase())
@@ -103,7 +107,9 @@ function isHarmlessValue(rule: GitValueRule, value: string, facts: GitKeyFacts):
       return host === null || (host !== undefined && facts.isKnownHost(host))
     }
     case 'worktree':
-      return facts.isOwnFolder(value)
+      // Older versions of git take a tab in a value for a blank.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+      return !/[\u0000-\u001f]/.test(value) && facts.isOwnFolder(value)
     case 'quiet':
       return QUIET.has(value)
   }

@@ -57,9 +57,14 @@ const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
   ['config.worktree', 'the configuration of a git worktree, whose keys can run code'],
   ['commondir', 'a pointer of a git worktree'],
   ['gitdir', 'a pointer of a git worktree'],
+  ['remotes', 'a remote of git outside its configuration'],
+  ['branches', 'a remote of git outside its configuration'],
   ['rebase-merge', 'a stopped rebase, which git continues outside the sandbox; use `git rebase`'],
   ['sequencer', 'a stopped cherry-pick, which git continues outside the sandbox; use `git cherry-pick`'],
 ]
+
+const REMOTES: ReadonlySet<string> = new Set(['remotes', 'branches'])
+const REFERENCES: ReadonlySet<string> = new Set(['refs', 'logs'])
 
 /** Why an entry of a git directory, whatever that is called, is protected; null for the others. */
 export function gitInternalReason(name: string): string | null {
@@ -134,7 +139,10 @@ function gitInternal(segments: readonly string[]): string | null {
     const below = segments.slice(index + 1)
     const nested = below[0] === 'modules' || below[0] === 'worktrees'
     for (const [name, reason] of GIT_INTERNALS) {
-      if (nested ? below.indexOf(name, 2) >= 2 : below[0] === name) return reason
+      const at = nested ? below.indexOf(name, 2) : below[0] === name ? 0 : -1
+      // `refs/remotes` of a module, or a branch of such a name; by content these are judged as well.
+      const isReference = REMOTES.has(name) && below.slice(2, Math.max(at, 2)).some((folder) => REFERENCES.has(folder))
+      if (at >= 0 && !isReference) return reason
     }
   }
   return null

@@ -173,6 +173,18 @@ function useOf(
     }
   }
   const { defaultDomains, toolDomains, allow } = policy.commands
+  // Grants are also for what a text starts; the record has a program and its subcommand.
+  if (policy.everyProgram.value)
+    for (const { programs, time } of lines) {
+      const ran = (Array.isArray(programs) ? programs : []).map(({ name }) => String(name).split(' '))
+      const used = allow.filter(({ pattern }) =>
+        ran.some((words) => words.every((word, at) => pattern.words[at] === undefined || pattern.words[at] === word)),
+      )
+      note(
+        used.map(({ source }) => source),
+        time,
+      )
+    }
   const granted = [...defaultDomains, ...[...toolDomains.values()].flat(), ...allow.flatMap(({ domains }) => domains)]
   for (const { hosts, time } of lines) {
     const reached = Array.isArray(hosts) ? hosts.map(String) : []

@@ -1,13 +1,14 @@
 /** The rules for undo in a project: those of its commands, for the current tree. */
 
-import { lstatSync, readdirSync } from 'node:fs'
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
+import { isBelowGit, isDownwardLink } from '../files/git-links.ts'
 import { matchSegment } from '../files/glob.ts'
 import { decodePath, encodePath, foldForBroker } from '../files/path-bytes.ts'
 import { splitPath } from '../files/path-pattern.ts'
 import { homeLinks } from '../project/place/own-places.ts'
 import type { ChangeRule } from '../sandbox/changes.ts'
-import { gitWays, ruleList } from '../sandbox/protect/change-rules.ts'
+import { gitWays, linkTargetJudge, ruleList } from '../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../sandbox/protect/protect.ts'
 import { SecretTree } from '../sandbox/protect/tree.ts'
 import {
@@ -46,7 +47,10 @@ class RuleJudge {
   readonly #wild: Rule[] = []
   readonly #roots: readonly (readonly string[])[]
 
-  constructor(rules: readonly ChangeRule[], roots: readonly string[]) {
+  readonly #isTarget: (path: string) => boolean
+
+  constructor(rules: readonly ChangeRule[], roots: readonly string[], isTarget: (path: string) => boolean) {
+    this.#isTarget = isTarget
     this.#roots = roots.map((root) => splitPath(foldForBroker(root)))
     this.#rules = rules.map((rule, number) => ({ ...rule, number, segments: splitPath(rule.pattern) }))
     for (const rule of this.#rules.toReversed()) {
@@ -109,10 +113,18 @@ class RuleJudge {
       const isFolder = entry.isDirectory() && judged.folder && judged.isExact
       if (isProtecting(judged) && !isFolder && !isProtecting(this.#judge(old))) return path
       if (entry.isSymbolicLink() && this.#beginnings(now).length > 0 && this.#beginnings(old).length === 0) return path
+      if (entry.isSymbolicLink() && this.#refusesLinkText(path, there)) return path
       const below = entry.isDirectory() ? this.#protectedBelow(old, now, there, path, depth + 1) : null
       if (below !== null) return below
     }
     return null
+  }
+
+  /** Whether a link that moves from `at` would point to where no link may, or be one that git writes through. */
+  #refusesLinkText(path: string, at: string): boolean {
+    const text = decodePath(readlinkSync(Buffer.from(encodePath(at)), 'buffer'))
+    const isGitLink = isBelowGit(path) && !isBelowGit(at) && !isDownwardLink(text)
+    return isGitLink || this.#isTarget(posix.resolve(posix.dirname(path), text))
   }
 
   #judge(names: readonly string[]): Judgement {
@@ -216,7 +228,7 @@ function readRules(machine: Machine, store: CallStore, { id, about }: KeptCall):
   try {
     tree.refresh()
     const { configs, pointers } = takeBaseline(tree, facts)
-    const judge = new RuleJudge(ruleList(facts, configs), roots)
+    const judge = new RuleJudge(ruleList(facts, configs), roots, linkTargetJudge(facts))
     const targets = Object.entries(pointers).flatMap(([path, text]) => pointedAt(path, text) ?? [])
     const ways = gitWays(facts, configs, targets.map(posix.normalize)).map(posix.normalize)
     const isOnWay = (path: string) => ways.some((way) => way === path || way.startsWith(`${path}/`))

@@ -387,3 +387,25 @@ describe.each([{ args: true }, { args: false }])('after an import, arguments rec
     }
   })
 })
+
+it.each([
+  { every: true, left: ['shred:*'] },
+  { every: false, left: ['touch:*', 'shred:*'] },
+])('a grant that a started program needed is used, with every_program = $every', ({ every, left }) => {
+  const manifest = `schema_version = 1\n[security]\nevery_program = ${every}\n[audit]\narguments = true\n[capabilities.allow.commands]\npatterns = ["./build.sh", "touch:*", "shred:*"]\n`
+  const project = new Project({ 'cordon.toml': manifest, 'build.sh': '#!/bin/sh\ntouch output\n' })
+  try {
+    chmodSync(join(project.directory, 'build.sh'), 0o755)
+    expect(project.cordon(['sign', '--yes']).code).toBe(0)
+    const call = { tool_name: 'Bash', tool_input: { command: './build.sh' }, cwd: project.directory }
+    const input = JSON.stringify({ ...call, hook_event_name: 'PreToolUse', session_id: 's' })
+    const { out } = project.cordon(['hook', 'claude-code', '--root', project.directory], { input })
+    const { updatedInput } = JSON.parse(out).hookSpecificOutput
+    const env = { PATH: process.env.PATH, HOME: project.home }
+    execFileSync('sh', ['-c', updatedInput.command], { cwd: project.directory, env, stdio: 'pipe' })
+    const learned = JSON.parse(project.cordon(['learn', '--from', 'record', '--unused', '--json']).out)
+    expect(learned.unused.map(({ value }: { value: string }) => value)).toEqual(left)
+  } finally {
+    project.remove()
+  }
+})

@@ -107,6 +107,26 @@ describe('the record', () => {
   })
 })
 
+describe('replay of programs', () => {
+  it('names what a script started and a proposed denial would stop', () => {
+    const deny = (pattern: string) => `schema_version = 1\n[capabilities.deny.commands]\npatterns = ["${pattern}"]\n`
+    project.write('cordon.toml', deny('shred'))
+    project.write('build.sh', 'touch output\ngit status --short >/dev/null 2>&1 || true\n')
+    project.cordon(['sign', '--yes'])
+    expect(project.cordon(['run', '--', 'sh', 'build.sh']).code).toBe(0)
+    const folder = join(project.home, '.local/state/cordon/audit')
+    const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.jsonl'))!)
+    const replayed = (pattern: string) => {
+      project.write('proposed.toml', deny(pattern))
+      return project.cordon(['policy', 'replay', '--manifest', 'proposed.toml', file]).out
+    }
+    expect(replayed('touch')).toMatch(/newly deny \(ran\) touch, started by .*build\.sh: /)
+    expect(replayed('git status')).toMatch(/newly deny \(ran\) git status, started by .*build\.sh: /)
+    expect(replayed('git status --long')).toMatch(/cannot be known.*: 1$/m)
+    expect(replayed('shred')).not.toMatch(/newly deny/)
+  })
+})
+
 describe('redact and scan', () => {
   it('masks secrets line by line', () => {
     const token = `ghp_${'a1B2'.repeat(9)}`

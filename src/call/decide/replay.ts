@@ -3,6 +3,8 @@
 import { type AuditLine, parseLine } from '../../audit/event.ts'
 import type { Decision } from '../../policy/decision.ts'
 import type { Verdict } from '../../policy/order.ts'
+import type { Policy } from '../../policy/policy.ts'
+import { startDenial } from '../../policy/programs/start.ts'
 import type { CallChecker } from './check-call.ts'
 
 export interface ReplayedCall {
@@ -24,10 +26,29 @@ export interface Replay {
   /** Lines that are not audit lines. */
   readonly unreadable: number
   readonly changed: readonly ReplayedCall[]
+  /** Programs that those calls started, by text or not, where a denial now applies. */
+  readonly programs: readonly ReplayedProgram[]
+  /** Programs whose further words would decide: the record has only hashes of them. */
+  readonly unknownPrograms: number
 }
 
-export function replayAudit(lines: readonly string[], checker: CallChecker, cwd: string, typed: TypedChecker): Replay {
+export interface ReplayedProgram {
+  readonly time: string
+  /** The program and those that started it: `git push`, `npm test`, `bash`. */
+  readonly chain: readonly string[]
+  readonly after: Verdict
+  readonly message: string
+}
+
+export function replayAudit(
+  lines: readonly string[],
+  checker: CallChecker,
+  { root: cwd, policy }: { readonly root: string; readonly policy: Policy },
+  typed: TypedChecker,
+): Replay {
   const changed: ReplayedCall[] = []
+  const programs: ReplayedProgram[] = []
+  let unknownPrograms = 0
   let calls = 0
   let unknown = 0
   let unreadable = 0
@@ -35,6 +56,11 @@ export function replayAudit(lines: readonly string[], checker: CallChecker, cwd:
     if (text.trim() === '') continue
     const line = parseLine(text)
     if (line === null) unreadable++
+    for (const ran of line === null ? [] : startedIn(line)) {
+      const ruling = programRuling(policy, ran.chain[0]!, cwd)
+      if (ruling === 'unknown') unknownPrograms++
+      else if (ruling !== null) programs.push({ ...ran, ...ruling })
+    }
     if (line === null || (line.type !== 'begin' && line.type !== 'denied')) continue
     calls++
     const before = verdictOf(line)
@@ -54,7 +80,33 @@ export function replayAudit(lines: readonly string[], checker: CallChecker, cwd:
       message: decision.reason.message,
     })
   }
-  return { calls, unknown, unreadable, changed }
+  return { calls, unknown, unreadable, changed, programs, unknownPrograms }
+}
+
+/** The programs of a line, each with those that started it. */
+function startedIn({ time, programs }: AuditLine): Pick<ReplayedProgram, 'time' | 'chain'>[] {
+  const list: readonly { readonly name?: unknown; readonly by?: unknown }[] = Array.isArray(programs) ? programs : []
+  const chainOf = (at: number): string[] => {
+    const { name, by } = list[at] ?? {}
+    // INVARIANT: a program is listed after the one that started it, so this ends.
+    const above = typeof by === 'number' && by < at ? chainOf(by) : []
+    return [typeof name === 'string' ? name : 'a program', ...above]
+  }
+  return list.map((_, at) => ({ time, chain: chainOf(at) }))
+}
+
+/** What denials say of a program by its name and subcommand; null where none applies. */
+function programRuling(
+  policy: Policy,
+  name: string,
+  cwd: string,
+): Pick<ReplayedProgram, 'after' | 'message'> | 'unknown' | null {
+  const argv = name.split(' ')
+  const path = argv[0]!
+  const start = { argv, path, file: `/usr/bin/${path}`, aliases: [], interpreter: null, cwd }
+  const certain = startDenial(policy, { ...start, cut: false }, 'person')
+  if (certain !== null) return { after: certain.decision, message: certain.reason.message }
+  return startDenial(policy, { ...start, cut: true }, 'person') === null ? null : 'unknown'
 }
 
 /** The words of a typed command; null for any other call. */

@@ -236,7 +236,7 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
         placeholder,
         value,
         protocol: secret.login!,
-        scrub: (readHead) => (readHead ? scrubFrames(search(), readHead) : scrubStream(search(), true)),
+        scrub: (readHead) => (readHead ? scrubFrames(search(), readHead, 0) : scrubStream(search(), true)),
         scrubMessage: (bytes) => scrubBytes(bytes, search(), true),
       }
     },

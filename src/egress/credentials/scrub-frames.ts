@@ -1,6 +1,6 @@
 /**
- * Removes secrets from length-prefixed messages without changing their length. Whole messages pass
- * without delay.
+ * Removes secrets from length-prefixed messages without changing their length. The end of a message
+ * waits for the next one, which may continue a secret, but only for a moment.
  */
 
 import { Transform } from 'node:stream'
@@ -70,7 +70,14 @@ export function eventStreamHead(bytes: Buffer): FrameHead | null {
   return { head: EVENT_HEAD, payload: length - EVENT_HEAD }
 }
 
-export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead): Transform {
+/**
+ * How long a host may be quiet before the end of its last message passes. It starts with the host's
+ * bytes alone, so it is the same for every secret.
+ */
+export const QUIET_MS = 50
+
+/** `quietMs` is 0 for a protocol that waits for each answer: nothing waits at the end of a message. */
+export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead, quietMs: number = QUIET_MS): Transform {
   const scrubber = new Scrubber(search, true)
   let heading: Buffer = Buffer.alloc(0)
   let frame: FrameHead | null = null
@@ -80,6 +87,9 @@ export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead): Tran
   /** Heads and separate frames, each with the number of preceding message bytes. */
   const between: { readonly after: number; readonly bytes: Buffer }[] = []
   const apart: Buffer[] = []
+  let quiet: NodeJS.Timeout | undefined
+  /** The end of a message waits. */
+  let waits = false
 
   function insert(bytes: Buffer): void {
     between.push({ after: taken, bytes })
@@ -123,14 +133,26 @@ export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead): Tran
       } else {
         taken += part.length
         parts.push(...joined(scrubber.take(part)))
-        if (left === 0 && !frame.goesOn) parts.push(...joined(scrubber.end()))
+        if (left === 0 && !frame.goesOn) {
+          if (quietMs === 0) parts.push(...joined(scrubber.end()))
+          else waits = true
+        }
+        if (waits) restartClock()
       }
       if (left === 0) frame = null
     }
     return Buffer.concat(parts)
   }
 
-  return new Transform({
+  function restartClock(): void {
+    clearTimeout(quiet)
+    quiet = setTimeout(() => {
+      waits = false
+      stream.push(Buffer.concat(joined(scrubber.end())))
+    }, quietMs)
+  }
+
+  const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       try {
         done(null, take(chunk))
@@ -138,10 +160,16 @@ export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead): Tran
         done(error as Error)
       }
     },
+    destroy(error, done) {
+      clearTimeout(quiet)
+      done(error)
+    },
     flush(done) {
+      clearTimeout(quiet)
       // What looks like the start of a head was never searched.
       if (heading.length > 0) return done(new Error('the stream ended inside the head of a frame'))
       done(null, Buffer.concat(joined(scrubber.end())))
     },
   })
+  return stream
 }

@@ -190,7 +190,7 @@ describe('forms of a secret', () => {
     async ({ head, read }) => {
       const frames = echoes.map(({ echo }) => Buffer.concat([head(echo.length), Buffer.from(echo)]))
       for (const size of [1, 3, 7, 50, 10_000]) {
-        const stream = scrubFrames(search, read)
+        const stream = scrubFrames(search, read, 0)
         let left = Buffer.alloc(0)
         for (const frame of frames) {
           for (let at = 0; at < frame.length; at += size) stream.write(frame.subarray(at, at + size))
@@ -241,7 +241,7 @@ describe('forms of a secret', () => {
         Buffer.from([0x89, 4, ...Buffer.from('ping')]),
         Buffer.from([0x80, echo.length - cut, ...Buffer.from(echo.slice(cut))]),
       ])
-      const stream = scrubFrames(search, websocketHead)
+      const stream = scrubFrames(search, websocketHead, 0)
       for (const byte of frames) stream.write(Buffer.of(byte))
       const left = stream.read() as Buffer
       expect(left).toHaveLength(frames.length)

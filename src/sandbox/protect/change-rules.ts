@@ -167,7 +167,43 @@ function isMeant(pattern: string, roots: readonly string[]): boolean {
  */
 export function gitKeyText(facts: ProtectFacts, configs: GitConfigs = {}, targets: readonly string[] = []): string {
   const ways = gitWays(facts, configs, targets).map((path) => `way\t${path}`)
-  return [...gitKeyLines(facts.hosts ?? []), ...ways].map((line) => `${line}\0`).join('')
+  return [...gitKeyLines(facts.hosts ?? []), ...ways, ...targetLines(facts)].map((line) => `${line}\0`).join('')
+}
+
+/** Below these a link may point to a program; only the folder itself is protected from links. */
+const FOLDERS: ReadonlySet<string> = new Set(['~/bin', '~/.local/bin'])
+
+/** Places of the home that no link may point to: the person's own tools write through links. */
+function linkTargets({ home, own, named }: ProtectFacts): readonly LinkTarget[] {
+  const places = protectedNames.filter(({ path }) => path.startsWith('~/'))
+  const targets = places.map(({ path }) => ({ path: home + path.slice(1), isFolder: FOLDERS.has(path) }))
+  const whole = [own.configDir, own.stateDir].map((path) => ({ path, isFolder: false }))
+  return [...targets, ...whole].filter(({ path }) => !named.includes(path))
+}
+
+interface LinkTarget {
+  readonly path: string
+  /** What is below it may be a target. */
+  readonly isFolder: boolean
+}
+
+function targetLines(facts: ProtectFacts): readonly string[] {
+  const lines = linkTargets(facts).map(({ path, isFolder }) => `${isFolder ? 'folder' : 'target'}\t${path}`)
+  return [`home\t${facts.home}`, ...lines]
+}
+
+/** Whether no link may resolve to a path, as the broker judges it (native/broker/targets.c). */
+export function linkTargetJudge(facts: ProtectFacts): (path: string) => boolean {
+  const targets = linkTargets(facts).map(({ path, isFolder }) => ({ path: foldForBroker(path), isFolder }))
+  const home = foldForBroker(facts.home)
+  const isBelow = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
+  return (path) => {
+    const folded = foldForBroker(path)
+    const isInHome = isBelow(folded, home)
+    return targets.some(
+      ({ path: target, isFolder }) => (isInHome && isBelow(target, folded)) || (!isFolder && isBelow(folded, target)),
+    )
+  }
 }
 
 /** Places inside that settings and pointers of git name by a path. */

@@ -49,6 +49,8 @@ const texts: readonly [text: string, note: string][] = [
   ['[a]\nx = y # comment\nz = "#" ; c\n', 'comments'],
   ['[a]\nx = one \\\n  two\n', 'a continued line'],
   ['[a]\nx = "one \\\ntwo"\n', 'continued inside quotes'],
+  ['[a]\nx = one  \\\n\n', 'blanks before a line that is continued by nothing'],
+  ['[a]\nx = one  \\\n  ', 'the same at the end'],
   ['[a]\nx = \\t\\n\\b\\"\\\\\n', 'escapes'],
   ['[a]\nx = \\q\n', 'an unknown escape'],
   ['[a]\nx = "open\n', 'an open quote'],

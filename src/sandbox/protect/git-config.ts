@@ -215,6 +215,8 @@ function readValue(text: string, start: number): { readonly value: string; reado
     } else if (char === '\\') {
       let next = text[++at]
       if (next === '\r' && text[at + 1] === '\n') next = text[++at]
+      // Git keeps the blanks before it, also at the end of the value.
+      kept = value.length
       if (next === '\n') continue
       const escaped = next === undefined ? undefined : ESCAPES[next]
       if (escaped === undefined) return null

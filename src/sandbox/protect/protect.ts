@@ -5,7 +5,7 @@ import { posix } from 'node:path'
 import { matchSegment } from '../../files/glob.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import { worktreeFolders } from '../../files/protected-names.ts'
-import { fixedRules, foldName, isOfPackage, rulesFrom } from '../../files/protected-paths.ts'
+import { fixedRules, foldName, gitInternalReason, isOfPackage, rulesFrom } from '../../files/protected-paths.ts'
 import { hookFolders } from './git-config.ts'
 import { oddProtected } from './odd.ts'
 import { childPath, isBelow, type SecretTree } from './tree.ts'
@@ -93,6 +93,8 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     // Where nothing is a repository yet, `git init` has samples to lay down.
     const isTop = isTopRepository(path, tree.roots) && lstatOrNull(childPath(path, 'HEAD')) !== null
     if (isTop || holdsHooks(hooks)) add(hooks, 'git hooks')
+    for (const name of ['remotes', 'branches'])
+      if (holdsHooks(childPath(path, name))) add(childPath(path, name), gitInternalReason(name)!)
     const worktree = posix.basename(path) === '.git' ? posix.dirname(path) : path
     for (const folder of hooksOf(path, worktree, facts.home)) add(folder, HOOKS_BY_PATH)
   }

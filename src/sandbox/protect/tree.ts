@@ -2,6 +2,7 @@
 
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
+import { isBelowGit } from '../../files/git-links.ts'
 import { foldName, isProtectedStart } from '../../files/protected-paths.ts'
 import { isReportedStart } from '../../files/reported-names.ts'
 import { compileShapes, type ShapeOf, shapeBelow } from '../../files/secret-shapes.ts'
@@ -29,6 +30,8 @@ export interface Folder {
   readonly guarded: readonly string[]
   /** It has the entries of a git directory, whatever its name. */
   readonly gitDirectory: boolean
+  /** Links in a git directory, or below a `.git`. */
+  readonly gitLinks: readonly string[]
   /** It could not be read: its content is unknown, so it is masked as a whole. */
   readonly unreadable: boolean
   /** Entries whose names are not UTF-8 and that are folders or look secret. */
@@ -165,6 +168,7 @@ export class SecretTree {
       folder.secrets.length > 0 ||
       folder.guarded.length > 0 ||
       folder.gitDirectory ||
+      folder.gitLinks.length > 0 ||
       folder.unreadable ||
       folder.raw.length > 0
     if (notable) this.#notable.add(folder.path)
@@ -205,6 +209,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
   const secrets: SecretEntry[] = []
   const guarded: string[] = []
   const raw: string[] = []
+  const links: string[] = []
   const marks = { objects: false, refs: false, head: false, commondir: false }
   const identity = { path, ctime: stat.ctimeMs, inode: stat.ino, device: stat.dev }
   let entries: ReturnType<typeof readEntries>
@@ -215,7 +220,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     entries = readEntries(path)
   } catch (error) {
     if (isGone(error)) return null
-    const nothing = { folders, secrets, guarded, raw, gitDirectory: false }
+    const nothing = { folders, secrets, guarded, raw, gitDirectory: false, gitLinks: [] }
     return { ...identity, ...nothing, settled: false, unreadable: true }
   }
   for (const entry of entries) {
@@ -223,6 +228,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     const directory = entry.isDirectory()
     if (directory && path === '/' && MADE_ANEW.has(name)) continue
     if (directory) folders.push(name)
+    else if (entry.isSymbolicLink()) links.push(name)
     const shape = directory ? null : (shapeOf(name) ?? shapeBelow(path, name))
     if (shape !== null) secrets.push({ name, shape, link: entry.isSymbolicLink() })
     else if (!directory && entry.isSymbolicLink()) {
@@ -236,6 +242,9 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     else if (name === 'HEAD') marks.head = true
     else if (name === 'commondir') marks.commondir = true
   }
+  // A `.git` without these is not a repository yet; the person's next `git init` keeps the hooks and the keys that it finds there.
+  const gitDirectory =
+    marks.commondir || (marks.head && marks.objects && marks.refs) || foldName(posix.basename(path)) === '.git'
   return {
     ...identity,
     settled: isSettled(stat.ctimeMs),
@@ -243,9 +252,8 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     secrets: secrets.filter((entry) => !raw.includes(entry.name)),
     guarded,
     raw,
-    // A `.git` without these is not a repository yet; the person's next `git init` keeps the hooks and the keys that it finds there.
-    gitDirectory:
-      marks.commondir || (marks.head && marks.objects && marks.refs) || foldName(posix.basename(path)) === '.git',
+    gitDirectory,
+    gitLinks: gitDirectory || isBelowGit(childPath(path, 'x')) ? links : [],
     unreadable: false,
   }
 }

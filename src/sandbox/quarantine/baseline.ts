@@ -3,6 +3,7 @@
 import {
   closeSync,
   constants,
+  type Dirent,
   fstatSync,
   lstatSync,
   openSync,
@@ -13,6 +14,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { posix } from 'node:path'
+import { isBelowGit, isDownwardLink } from '../../files/git-links.ts'
 import { decodePath, encodePath } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import { isOfPackage } from '../../files/protected-names.ts'
@@ -52,6 +54,8 @@ export interface TreeBaseline {
   readonly ends?: Readonly<Record<string, string>>
   /** The writable places of a command: settings of git name no working tree elsewhere. */
   readonly write?: readonly string[]
+  /** Links in git directories that resolve elsewhere, with their texts. */
+  readonly gitLinks?: Readonly<Record<string, string>>
   /** Files hidden because a link points to them, with that link. */
   readonly links: Readonly<Record<string, string>>
   /** Files of a stopped rebase to their text. */
@@ -120,6 +124,7 @@ export function takeBaseline(
     pointers: Object.fromEntries(pointers),
     ends: Object.fromEntries([...pointers].map(([path, text]) => [path, endsOf(path, text)])),
     ...(facts.write && { write: facts.write }),
+    gitLinks: Object.fromEntries(readGitLinks(tree, protection)),
     links: Object.fromEntries(linked),
     sequences: Object.fromEntries(
       [...readSequences(protection)].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])),
@@ -236,6 +241,31 @@ export function endsOf(path: string, text: string): string {
   return (pointedAt(path, text) ?? []).map((target) => realPath(target) ?? '').join('\0')
 }
 
+/** Links in git directories through which git would write elsewhere, with their texts. */
+export function readGitLinks(tree: SecretTree, { gitDirectories }: Protection): Map<string, string> {
+  const found = new Map<string, string>()
+  const add = (path: string): void => {
+    const text = linkText(path)
+    if (text !== null && !isDownwardLink(text.replace(/^-> /, ''))) found.set(path, text)
+  }
+  for (const folder of tree.notable()) for (const name of folder.gitLinks) add(childPath(folder.path, name))
+  // The index knows the links of folders below a `.git`, and not those of a bare repository.
+  const pending = gitDirectories.filter((path) => !isBelowGit(childPath(path, 'x')))
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    for (const entry of entriesIn(path)) if (entry.isSymbolicLink()) add(childPath(path, entry.name))
+    pending.push(...(tree.folder(path)?.folders ?? []).map((name) => childPath(path!, name)))
+  }
+  return found
+}
+
+function entriesIn(path: string): readonly Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
 /** The files of every stopped rebase; undefined for one that cannot be judged. */
 export function readSequences(protection: Protection): Map<string, string | undefined> {
   const texts = new Map<string, string | undefined>()
@@ -268,6 +298,7 @@ export function narrowBaseline(own: TreeBaseline, others: readonly TreeBaseline[
       configs: keep(narrowed.configs, other.configs),
       pointers: keep(narrowed.pointers, other.pointers),
       ends: keep(narrowed.ends ?? {}, other.ends ?? {}),
+      gitLinks: keep(narrowed.gitLinks ?? {}, other.gitLinks ?? {}),
       links: { ...other.links, ...narrowed.links },
       sequences: keep(narrowed.sequences, other.sequences ?? {}),
       odd: narrowed.odd.filter((identity) => other.odd?.includes(identity)),

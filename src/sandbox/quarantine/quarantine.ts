@@ -30,6 +30,7 @@ import {
   linkText,
   pointedAt,
   readConfig,
+  readGitLinks,
   readPointers,
   readReported,
   readSequences,
@@ -86,6 +87,7 @@ export function settleRun(
     ['the configurations of git', (of) => of.configs()],
     ['the working trees of git', (of) => of.workingTrees()],
     ['the protected files', (of) => of.guarded()],
+    ['the links of git', (of) => of.gitLinks()],
     ['the stopped rebases', (of) => of.sequences()],
     ['the names that are not UTF-8', (of) => of.odd()],
     ['the links to secrets', (of) => of.links(stateDir)],
@@ -116,6 +118,9 @@ function undone(what: string, error: unknown): QuarantineFinding {
   const message = `Cordon could not scan ${what} after the command: ${cause}. Check the project before you use git, an editor or an agent there.`
   return { path: '', action: 'failed', message, kept: null }
 }
+
+/** Folders that git and its templates create themselves: only what is in them matters. */
+const FILLED: ReadonlySet<string> = new Set(['hooks', 'remotes', 'branches'])
 
 /** Settling takes milliseconds; if a command delays it longer than this, it stops. */
 const MOST_MS = 30_000
@@ -229,6 +234,12 @@ class Settling {
         for (const target of strays ?? [])
           this.#moveLink(target, `${path} would point outside the project`, this.#isOwn)
     }
+  }
+
+  gitLinks(): void {
+    const before = this.#baseline.gitLinks ?? {}
+    for (const [path, text] of readGitLinks(this.#tree, this.#protection))
+      if (before[path] !== text) this.#move(path, 'a link in a git directory, through which git would write elsewhere')
   }
 
   /** Settings of working trees through a link that came later: git would write to its target. */
@@ -427,8 +438,8 @@ class Settling {
 
   // Samples that `git init` and `git clone` lay down do nothing under their names.
   #strayParts(guard: GuardedPath): string[] {
-    const isHooks = posix.basename(guard.path) === 'hooks' && this.#isGitDirectory(posix.dirname(guard.path))
-    if (!isHooks || !guard.directory || guard.identity.includes('>')) return [guard.path]
+    const isOfGit = FILLED.has(posix.basename(guard.path)) && this.#isGitDirectory(posix.dirname(guard.path))
+    if (!isOfGit || !guard.directory || guard.identity.includes('>')) return [guard.path]
     try {
       const names = readdirSync(guard.path)
       return names.filter((name) => !name.endsWith('.sample')).map((name) => childPath(guard.path, name))

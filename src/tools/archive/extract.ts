@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { isBelowGit, isDownwardLink } from '../../files/git-links.ts'
 import { comingTogether, isProtectedStart } from '../../files/protected-paths.ts'
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
@@ -65,6 +66,11 @@ function checkPlaces(
     if (entry.type === 'link' && isProtectedStart(posix.basename(path))) {
       throw new InputError(
         `the archive contains ${JSON.stringify(entry.name)} as a link, which would turn its target into protected settings; nothing was unpacked`,
+      )
+    }
+    if (entry.type === 'link' && isBelowGit(path) && !isDownwardLink(entry.target)) {
+      throw new InputError(
+        `the archive contains ${JSON.stringify(entry.name)} as a link, through which git would write; nothing was unpacked`,
       )
     }
     const there = context.files.stat(path)

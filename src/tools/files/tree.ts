@@ -4,6 +4,7 @@ import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Ignore } from 'ignore'
 import ignore from 'ignore'
+import { isBelowGit } from '../../files/git-links.ts'
 import { secretShape } from '../../files/secret-shapes.ts'
 import { hidesSomething, shownCharacters } from '../../scan/visible-text.ts'
 import { Fault } from '../../system/fault.ts'
@@ -106,6 +107,8 @@ export async function requireWholeTree(
   const granted = context.judge(access, as).verdict
   for await (const entry of walkTree(root, context, { ignore: false, everything: true })) {
     const { path, verdict } = context.judge(access, posix.join(as, entry.relative))
+    if (entry.type === 'link' && isBelowGit(path) && !isBelowGit(entry.path))
+      throw new InputError(`${entry.path} is a link, and git would write through it below ${as}; move it with bash`)
     if (verdict === 'allow' || verdict === granted) continue
     throw new InputError(
       `${path} may not be ${access === 'read' ? 'read' : 'changed'}, though ${as} may; name the parts of ${root} that you mean instead`,

@@ -41,10 +41,12 @@ async function standing(
 
 const HOST = { PATH: process.env.PATH ?? '', HOME: '/nowhere', GIT_CONFIG_NOSYSTEM: '1' }
 
-function isPlanted({ planted, text, repository, workingTree }: Plant, folder: string): boolean {
+function isPlanted({ planted, text, link, needs, repository, workingTree }: Plant, folder: string): boolean {
+  if (needs !== undefined && !existsSync(join(folder, needs))) return false
+  if (link !== undefined) return lstatSync(join(folder, link), { throwIfNoEntry: false })?.isSymbolicLink() ?? false
   if (workingTree !== undefined) {
     const words = ['config', '--file', join(folder, workingTree, 'config'), 'core.worktree']
-    const value = spawnSync('git', words, { env: HOST, encoding: 'utf8' }).stdout.trim()
+    const value = spawnSync('git', words, { env: HOST, encoding: 'utf8' }).stdout.replace(/\n$/, '')
     const path = value.startsWith('/') ? value : `${join(folder, workingTree)}/${value}`
     return value !== '' && existsSync(path) && !realpathSync.native(path).startsWith(join(folder, '..'))
   }
@@ -86,7 +88,7 @@ eachUser(describe)('as $name', ({ uid }) => {
     expect(look(place), ran.stdout.slice(0, 4000) + ran.stderr).toEqual([])
     // Each is reported with its place, and no scan of the project failed.
     const { findings } = JSON.parse(ran.stdout) as { readonly findings: readonly QuarantineFinding[] }
-    const reported = (index: number, { planted = '.' }: Plant) =>
+    const reported = (index: number, { link = '.', planted = link }: Plant) =>
       [`row${index}/`, join(`row${index}`, planted)].some((path) =>
         findings.some((finding) => finding.path.startsWith(join(place.project, path))),
       )

@@ -9,6 +9,10 @@ export interface Plant {
   /** A file that must not be there, or not hold `text`. */
   readonly planted?: string
   readonly text?: string
+  /** A path that must not be a link. */
+  readonly link?: string
+  /** Without this path too, the plant does nothing. */
+  readonly needs?: string
   /** A folder in which git must not know the setting `core.fsmonitor`. */
   readonly repository?: string
   /** A git directory whose `core.worktree` must not lead out of the project. */
@@ -269,6 +273,10 @@ const workingTrees: readonly Plant[] = [
     `git init -q r; mkdir -p d/e tmp; git -C r config core.worktree ${BEHIND}; rm -r d; mkdir d; ln -s / d/e`,
   ],
   [
+    'a name that ends with a blank: git keeps it before a backslash',
+    `git init -q r; mkdir tmp 'tmp '; printf '\\tworktree = ../../tmp \\\\\\n\\n' >> r/.git/config || { printf '\\tworktree = ../../tmp \\\\\\n\\n' | cat r/.git/config - > r/.git/new; mv r/.git/new r/.git/config; }; rmdir 'tmp '; ln -s / 'tmp '`,
+  ],
+  [
     'of a submodule',
     'mkdir -p g/modules/s tmp; cd g/modules/s; git init -q --bare .; git config core.bare false; git config core.worktree ../../../tmp; cd ../../..; rmdir tmp; ln -s / tmp',
     'g/modules/s',
@@ -302,6 +310,64 @@ const laterLinks: readonly Plant[] = [
   },
 ]
 
+/** Links in a git directory: what git writes by itself goes to their targets. */
+const HOME_LINK = 'ln -s /etc/../root/.zshenv'
+const EXCHANGE_WITH = (path: string) => EXCHANGE.replace('sys.argv[1].encode()', `b'${path}'`)
+const gitLinks: readonly Plant[] = [
+  ...['logs/HEAD', 'index', 'packed-refs', 'COMMIT_EDITMSG', 'FETCH_HEAD', 'refs/heads/x', 'logs', 'info'].map(
+    (name): readonly string[] => [
+      `.git/${name}`,
+      `rm -rf .git/${name}; mkdir -p $(dirname .git/${name}); ${HOME_LINK} .git/${name}`,
+    ],
+  ),
+  ['.git/index', 'rm -f .git/index; ln -s ../x .git/index', 'by a relative path'],
+  ['.git/index', 'rm -f .git/index; ln -s logs/../../x .git/index', 'by `..` behind a name'],
+  ['.git/logs/HEAD', 'rm .git/logs/HEAD; ln -s hooks/../../hooks/x .git/logs/HEAD', 'to a hook'],
+  ['.git/COMMIT_EDITMSG', 'rm -f .git/COMMIT_EDITMSG; ln -s hooks/pre-commit .git/COMMIT_EDITMSG', 'to its own hook'],
+  ['.git/MERGE_MSG', 'ln -s config .git/MERGE_MSG', 'to its own configuration'],
+  ['.git/index', `${HOME_LINK} x; mv x .git/index`, 'by a rename'],
+  ['.git/orig', `${HOME_LINK} x; ln -P x .git/orig`, 'by a second name'],
+  ['.git/index', `git add -A .; ${HOME_LINK} x; ${EXCHANGE_WITH('.git/index')}`, 'by an exchange'],
+  ['.git/logs/HEAD', `mkdir l; ${HOME_LINK} l/HEAD; rm -r .git/logs; mv l .git/logs`, 'within a folder that is moved'],
+  ['.git/logs/a/HEAD', `mkdir -p x/a; ${HOME_LINK} x/a/HEAD; ${EXCHANGE_WITH('.git/logs')}`, 'the same by an exchange'],
+  ['.git/modules/s/logs/HEAD', `mkdir -p .git/modules/s/logs; ${HOME_LINK} .git/modules/s/logs/HEAD`, 'of a submodule'],
+  ['.GIT/index', `mkdir -p .GIT; ${HOME_LINK} .GIT/index || ${HOME_LINK} .GIT/x`, 'in another case', ''],
+  ['.hg/store/00changelog.i', `mkdir -p .hg/store; ${HOME_LINK} .hg/store/00changelog.i`, 'of Mercurial', ''],
+  ['.jj/x', `mkdir x; ${HOME_LINK} x/x; mv x .jj`, 'of Jujutsu', ''],
+  [
+    's/.git/logs/HEAD',
+    `mkdir -p s/p/logs; ${HOME_LINK} s/p/logs/HEAD; mv s/p s/.git`,
+    'in a folder that becomes one',
+    '',
+  ],
+  ['b/logs/HEAD', `git init -q --bare b; mkdir b/logs; ${HOME_LINK} b/logs/HEAD`, 'of a bare repository', ''],
+  ['b/packed-refs', `mkdir b; cd b; ${HOME_LINK} packed-refs; ${MARKS}`, 'before a folder is a repository', ''],
+  ['b/x/y/l', `mkdir -p b/x/y; cd b; ${HOME_LINK} x/y/l; ${MARKS}`, 'the same, further down', ''],
+].map(([link, script, note, before = COMMITTED]) => ({
+  name: `a link at ${link}${note === undefined ? '' : ` ${note}`}`,
+  link: link!,
+  script: script!,
+  ...(before !== '' && { before }),
+  ...(script!.includes(MARKS) && { needs: 'b/HEAD' }),
+}))
+
+/** Remotes by files that git reads beside its configuration. */
+const remotes: readonly Plant[] = [
+  ['.git/remotes/origin', `mkdir -p .git/remotes; echo 'URL: https://evil.example/x' > .git/remotes/origin`],
+  ['.git/branches/x', 'mkdir -p .git/branches; echo https://evil.example/x > .git/branches/x'],
+  ['.git/branches/y', 'mkdir -p b; echo https://evil.example/x > b/y; rm -rf .git/branches; mv b .git/branches'],
+  ['.git/remotes/z', "mkdir -p b .git/remotes; echo 'URL: https://evil.example/x' > b/z; mv b/z .git/remotes/z"],
+  ['.git/remotes/l', "mkdir -p .git/remotes; echo 'URL: https://evil.example/x' > l; ln l .git/remotes/l"],
+  ['r/branches/x', `mkdir -p r/branches; cd r; echo https://evil.example/x > branches/x; ${MARKS}`, ''],
+  ['r/remotes/x', `git init -q --bare r; mkdir -p r/remotes; echo 'URL: https://evil.example/x' > r/remotes/x`, ''],
+].map(([planted, script, before = COMMITTED]) => ({
+  name: `a remote at ${planted}`,
+  planted: planted!,
+  script: script!,
+  ...(before !== '' && { before }),
+  ...(script!.includes(MARKS) && { needs: 'r/HEAD' }),
+}))
+
 /** All rows. */
 export const plants: readonly Plant[] = [
   ...names,
@@ -312,4 +378,6 @@ export const plants: readonly Plant[] = [
   ...pointers,
   ...workingTrees,
   ...laterLinks,
+  ...gitLinks,
+  ...remotes,
 ]

@@ -90,6 +90,20 @@ const plants: readonly Plant[] = [
     since: 'echo "exec evil" > z/git-rebase-todo',
     planted: '.git/rebase-merge/git-rebase-todo',
   },
+  {
+    note: 'a link in a git directory',
+    mine: { '.git/HEAD': 'ref: refs/heads/m\n', '.git/objects/x': '', '.git/refs/x': '', '.git/logs/x': 'x' },
+    call: 'mv .git/logs z',
+    since: 'ln -s ../../elsewhere z/HEAD',
+    planted: '.git/logs/HEAD',
+  },
+  {
+    note: 'a link that resolves to the home from its earlier place',
+    mine: { 'a/b/d/x': 'x' },
+    call: 'mv a/b/d d',
+    since: `ln -s "$(python3 -c 'import os; print(os.path.relpath(os.environ["HOME"], "a/b/d"))')/.bashrc" d/l`,
+    planted: 'a/b/d/l',
+  },
 ]
 
 describe.each([[[]], [['--force']]])('undo %j', (options) => {
@@ -104,7 +118,7 @@ describe.each([[[]], [['--force']]])('undo %j', (options) => {
     done(since)
     const undone = project.cordon(['undo', id!, ...options])
     expect(undone.code, undone.out + undone.err).not.toBe(0)
-    expect(existsSync(at(planted))).toBe(false)
+    expect(lstatSync(at(planted), { throwIfNoEntry: false })).toBeUndefined()
     expect(undone.err).toContain(planted.split('/')[0]!)
   })
 })

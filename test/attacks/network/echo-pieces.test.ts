@@ -2,10 +2,11 @@
 
 import { once } from 'node:events'
 import { connect, createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import { setTimeout } from 'node:timers/promises'
 import { connect as tlsConnect } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createBroker } from '../../../src/egress/credentials/broker.ts'
-import { envelopeHead, websocketHead } from '../../../src/egress/credentials/scrub-frames.ts'
+import { envelopeHead, QUIET_MS, websocketHead } from '../../../src/egress/credentials/scrub-frames.ts'
 import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
 
 const HOST = 'api.example.org'
@@ -140,17 +141,43 @@ describe('messages that each have a part', () => {
   const cuts = { halves: [0, 15], thirds: [0, 10, 20], 'single bytes': Array.from(VALUE, (_, at) => at) }
   it.each(
     ways.flatMap((way) => Object.entries(cuts).map(([name, at]) => ({ ...way, name: `${way.name}, ${name}`, at }))),
-  )('$name: the last part is overwritten', async ({ head, frame, at }) => {
+  )('$name', async ({ head, frame, at }) => {
     world = createWorld()
-    const scrub = createBroker([{ name: 'KEY', value: VALUE, hosts: patterns }]).scrubFrames(head)
     const parts = at.map((from, index) => VALUE.slice(from, at[index + 1]))
-    for (const part of parts) scrub.write(Buffer.from(frame(part)))
-    scrub.end(Buffer.from(frame('and more')))
-    const out = Buffer.concat(await scrub.toArray())
-    const last = parts.at(-1)!
-    const expected = [...parts.slice(0, -1), '*'.repeat(last.length), 'and more'].map((text) =>
-      Buffer.from(frame(text)),
-    )
-    expect(out).toEqual(Buffer.concat(expected))
+    const given = async (pause: number): Promise<Buffer> => {
+      const scrub = createBroker([{ name: 'KEY', value: VALUE, hosts: patterns }]).scrubFrames(head)
+      const got = scrub.toArray()
+      for (const part of parts) {
+        scrub.write(Buffer.from(frame(part)))
+        if (pause > 0) await setTimeout(pause)
+      }
+      scrub.end(Buffer.from(frame('and more')))
+      return Buffer.concat(await got)
+    }
+    const framed = (texts: readonly string[]) => Buffer.concat(texts.map((text) => Buffer.from(frame(text))))
+    const hidden = parts.map((part) => '*'.repeat(part.length))
+    expect(await given(0), 'together').toEqual(framed([...hidden, 'and more']))
+    expect(await given(QUIET_MS / 10), 'one after the other').toEqual(framed([...hidden, 'and more']))
+    // A host that waits between them intends to return it: only the last part is overwritten.
+    if (parts.length > 3) return
+    const seen = framed([...parts.slice(0, -1), hidden.at(-1)!, 'and more'])
+    expect(await given(QUIET_MS * 3), 'a host that waits').toEqual(seen)
+  })
+
+  it('the end of a message passes without a next one, and pings do not keep it back', async () => {
+    world = createWorld()
+    const scrub = createBroker([{ name: 'KEY', value: VALUE, hosts: patterns }]).scrubFrames(websocketHead)
+    const got: Buffer[] = []
+    scrub.on('data', (chunk: Buffer) => got.push(chunk))
+    scrub.write(Buffer.from([0x81, 5, ...Buffer.from('hello')]))
+    for (let at = 0; at < 5; at++) {
+      await setTimeout(QUIET_MS / 2)
+      scrub.write(Buffer.from([0x89, 0]))
+    }
+    expect(Buffer.concat(got).toString('latin1')).toContain('hello')
+    scrub.write(Buffer.from([0x81, 5, ...Buffer.from('again'), 0x81, 5, 0x61]))
+    await setTimeout(QUIET_MS * 3)
+    expect(Buffer.concat(got).toString('latin1')).toContain('again')
+    scrub.destroy()
   })
 })

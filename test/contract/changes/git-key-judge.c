@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+int broker_take_target(const char *word, const char *path) { (void)word; (void)path; return 0; }
 int is_own_folder(const char *value) { return !strcmp(value, "../../../sub"); }
 
 int was_known_host(const char *before, const char *host) {

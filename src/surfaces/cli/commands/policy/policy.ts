@@ -77,7 +77,7 @@ async function replay(
   const result = replayAudit(
     lines,
     await openChecker(loaded, machine, machineFiles, undefined, { alone: true }),
-    loaded.root,
+    loaded,
     (argv, cwd) => decideTyped(readTyped(argv, cwd, machine, machineFiles), answered),
   )
   if (args.flags.json) return printJson(terminal, result)
@@ -87,7 +87,16 @@ async function replay(
       terminal.out(`${what} ${call.tool} ${visible(call.subject)}: ${visible(call.message)}\n`)
     }
   }
+  for (const { chain, after, message } of result.programs) {
+    const [name, ...above] = chain.map(visible)
+    const by = above.length === 0 ? '' : `, started by ${above.toReversed().join(' → ')}`
+    terminal.out(`${paint(terminal, VERDICT_STYLE[after], `newly ${after}`)} (ran) ${name}${by}: ${visible(message)}\n`)
+  }
   terminal.out(`${result.calls} calls, ${result.changed.length} come out differently\n`)
+  if (result.unknownPrograms > 0)
+    terminal.out(
+      `programs that cannot be known, because the record has only hashes of their words: ${result.unknownPrograms}\n`,
+    )
   if (result.unknown > 0) {
     terminal.out(
       `${result.unknown} cannot be known: their arguments were not recorded ([audit] arguments = true records them)\n`,

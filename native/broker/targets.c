@@ -1,0 +1,151 @@
+/* Places of the person's home that programs run or take settings from. No link in the roots may
+ * resolve to one, because the person's own tools write through links: a lock file, a log, a folder
+ * of built files. Links to other places, and above the home, are ordinary. */
+#define _GNU_SOURCE
+#include "broker.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define MAX_DEPTH 128 /* of a folder that is searched before a move */
+
+static struct target {
+  const char *path;
+  int is_folder; /* what is below it may be a target of links, such as a program in ~/.local/bin */
+} *targets;
+static size_t target_count;
+static const char *home;
+
+/* A line `home<TAB>PATH`, `target<TAB>PATH` or `folder<TAB>PATH`. Returns 0 for another. */
+int broker_take_target(const char *word, const char *path) {
+  int is_folder = !strcmp(word, "folder");
+  if (!strcmp(word, "home")) home = path;
+  else if (!is_folder && strcmp(word, "target")) return 0;
+  else {
+    struct target *grown = realloc(targets, (target_count + 1) * sizeof *targets);
+    if (!grown) return -1;
+    targets = grown;
+    targets[target_count++] = (struct target){path, is_folder};
+  }
+  return 1;
+}
+
+static int is_below(const char *path, const char *folder) {
+  size_t length = strlen(folder);
+  return !strncasecmp(path, folder, length) && (path[length] == 0 || path[length] == '/');
+}
+
+/* Whether a path is a target, below one, or a folder of the home above one. */
+static int is_target(const char *path) {
+  int is_in_home = home && is_below(path, home);
+  for (size_t i = 0; i < target_count; i++)
+    if ((is_in_home && is_below(targets[i].path, path)) ||
+        (!targets[i].is_folder && is_below(path, targets[i].path)))
+      return 1;
+  return 0;
+}
+
+/* Removes `.`, `..` and empty names from an absolute path. */
+static void normalize(char *path) {
+  char *to = path;
+  for (const char *at = path; *at;) {
+    size_t length = strspn(at, "/"), name = strcspn(at + length, "/");
+    const char *start = at + length;
+    at = start + name;
+    if (name == 0 || (name == 1 && start[0] == '.')) continue;
+    if (name == 2 && !strncmp(start, "..", 2)) {
+      while (to > path && *--to != '/') {}
+      continue;
+    }
+    *to++ = '/';
+    memmove(to, start, name);
+    to += name;
+  }
+  *to = 0;
+}
+
+/* Resolves what exists of an absolute path; the rest is as written. */
+static int resolve(const char *path, char into[PATH_MAX]) {
+  char head[2 * PATH_MAX];
+  snprintf(head, sizeof head, "%s", path);
+  for (size_t end = strlen(head);;) {
+    head[end] = 0;
+    if (realpath(end ? head : "/", into)) {
+      size_t length = strcmp(into, "/") ? strlen(into) : 0, rest = strlen(path + end);
+      if (length + rest >= PATH_MAX) return -1;
+      memcpy(into + length, path + end, rest + 1);
+      normalize(into);
+      return 0;
+    }
+    if (end == 0) return -1;
+    while (end > 0 && head[end - 1] == '/') end--;
+    while (end > 0 && head[end - 1] != '/') end--;
+    while (end > 0 && head[end - 1] == '/') end--;
+  }
+}
+
+/* Judges a link at a path by its text: as written, and as it resolves now. */
+static int judge_at(const char *path, const char *text) {
+  char whole[2 * PATH_MAX], real[PATH_MAX];
+  const char *slash = strrchr(path, '/');
+  int folder = text[0] == '/' || !slash ? 0 : (int)(slash - path);
+  int length = snprintf(whole, sizeof whole, "%.*s%s%s", folder, path, folder ? "/" : "", text);
+  if (length < 0 || (size_t)length >= sizeof whole) return EROFS;
+  if (target_count == 0) return 0;
+  int found = resolve(whole, real) ? 0 : is_target(real);
+  normalize(whole);
+  return found || is_target(whole) ? EROFS : 0;
+}
+
+int judge_target(const struct spot *s, const char *text) { return is_loose(s) ? 0 : judge_at(s->path, text); }
+
+static int judge_entries(int folder, const char *of, char path[2 * PATH_MAX], int depth) {
+  char text[PATH_MAX];
+  int fd = depth < MAX_DEPTH ? openat(folder, of, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+  DIR *list = fd < 0 ? NULL : fdopendir(fd);
+  size_t end = strlen(path);
+  int error = list ? 0 : EROFS;
+  if (!list && fd >= 0) close(fd);
+  for (struct dirent *entry; !error && list && (entry = readdir(list));) {
+    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || entry->d_type == DT_REG) continue;
+    if (end + strlen(entry->d_name) + 2 > PATH_MAX) return closedir(list), EROFS;
+    sprintf(path + end, "/%s", entry->d_name);
+    ssize_t n = readlinkat(dirfd(list), entry->d_name, text, sizeof text - 1);
+    if (n >= 0) {
+      text[n] = 0;
+      error = judge_at(path, text);
+    } else if (entry->d_type == DT_DIR) error = judge_entries(dirfd(list), entry->d_name, path, depth + 1);
+    path[end] = 0;
+  }
+  if (list) closedir(list);
+  return error;
+}
+
+static size_t depth_of(const char *path) {
+  size_t depth = 0;
+  for (; *path; path++) depth += *path == '/';
+  return depth;
+}
+
+/* Judges the links that a rename moves: relative ones mean another place at another depth. */
+int judge_targets_of(struct spot *from, const struct spot *to) {
+  char path[2 * PATH_MAX];
+  if (is_loose(to) || target_count == 0) return 0;
+  if (S_ISLNK(from->about.st_mode)) {
+    if (open_object(from) < 0) return EROFS;
+    ssize_t n = readlinkat(from->object, "", path, PATH_MAX - 1);
+    if (n < 0) return EROFS;
+    path[n] = 0;
+    return judge_at(to->path, path);
+  }
+  if (!S_ISDIR(from->about.st_mode) ||
+      (from->place == to->place && depth_of(from->path) == depth_of(to->path)))
+    return 0;
+  strcpy(path, to->path);
+  return open_object(from) < 0 ? EROFS : judge_entries(from->object, ".", path, 0);
+}
