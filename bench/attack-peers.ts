@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { wrapped } from '../scripts/lint-prose.ts'
 import { publishedSection } from '../test/attacks/published/published.ts'
 import type { Attack } from '../test/attacks/sandbox/attack.ts'
 import { FILE_ATTACKS } from '../test/attacks/sandbox/file-attacks.ts'
@@ -111,6 +112,6 @@ ${publishedSection()}
 |${' --- |'.repeat(columns.length + 2)}
 ${each.join('\n')}
 `
-writeFileSync(new URL('../docs/reference/attacks.md', import.meta.url), text)
+writeFileSync(new URL('../docs/reference/attacks.md', import.meta.url), wrapped(text))
 console.log(table.join('\n'))
 process.exitCode = columns[0]![1]?.size === 0 ? 0 : 1

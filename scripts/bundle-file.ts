@@ -3,6 +3,7 @@
 import type { Bundle, BundleSecret, RegistrySource } from '../src/sandbox/bundles/bundle.ts'
 import { describeBundle } from '../src/surfaces/cli/commands/policy/bundles.ts'
 import { isRecord } from '../src/system/json.ts'
+import { wrapped } from './lint-prose.ts'
 
 /** A key of a bundle file, for the reader and for the documentation. */
 interface BundleKey {
@@ -266,7 +267,9 @@ export function renderBundles(bundles: readonly Bundle[]): string {
   const table = ['| Bundle | What it is for |', '|---|---|', ...list].join('\n')
   const keys = bundleKeys.map((key) => `| \`${key.name}\` | ${key.doc} |`)
   const format = ['## The data files', '', '| Key | Meaning |', '|---|---|', ...keys].join('\n')
-  return `${[INTRODUCTION, table, ...bundles.map(renderBundle), format].join('\n\n').replace(/\n{3,}/g, '\n\n')}\n`
+  return wrapped(
+    `${[INTRODUCTION, table, ...bundles.map(renderBundle), format].join('\n\n').replace(/\n{3,}/g, '\n\n')}\n`,
+  )
 }
 
 /** One bundle as Markdown. */

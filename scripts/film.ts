@@ -1,4 +1,4 @@
-/** Makes docs/try.svg, a short film of a terminal, from what `cordon try --yes` really prints: `node scripts/film.ts`. */
+/** Writes docs/try.svg, a short film of a terminal, from what `cordon try --yes` really prints: `node scripts/film.ts`. */
 
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

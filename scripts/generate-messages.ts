@@ -51,8 +51,20 @@ function textOf(node: Node): string | null {
   return sides.every((side) => side === null) ? null : sides.map((side) => side ?? '…').join('')
 }
 
+/** Words that a sentence has, and a list of program names or a style sheet has not. */
+const GRAMMAR =
+  /\b(?:an?|the|is|are|was|to|of|in|on|by|with|without|no|not|for|from|and|or|that|it|here|this|you|your|can|cannot|has|have|be|as|at|does|only|say|neither|which|after|before|creates)\b/i
+
+/** Lists of names, style sheets and whole pages: data that a person does not read as a sentence. */
+function isData(text: string): boolean {
+  if (/^(?::root\{|<!doctype|#!\/)/.test(text)) return true
+  const words = text.split(' ')
+  return words.length > 5 && words.every((word) => /^[\w.*+/:-]+$/.test(word)) && !GRAMMAR.test(text)
+}
+
 /** Whether a text is prose: three words of small letters, or a sentence. */
 function isProse(text: string): boolean {
+  if (isData(text)) return false
   const words = text.match(/(?<![\w$./-])[a-z]{2,}(?![\w$/(=])/gi) ?? []
   return (
     words.length >= 3 && /[a-z]{2,} [a-z]{2,}/i.test(text) && !/^[\s\S]*(?:=>|\bfunction\b|&&|\bimport \{)/.test(text)

@@ -134,17 +134,15 @@ function wrappable(markdown: string): readonly (readonly [number, string])[] {
   })
 }
 
-/** Its words come from data elsewhere, one long line each. */
-const isGenerated = (markdown: string): boolean => /<!-- (?:Generated|Written) by /.test(markdown)
-
 /** What a reviewer would strike in a document. */
 export function problemsOf(markdown: string, retired: readonly RetiredWord[]): readonly Problem[] {
   const found: Problem[] = []
-  for (const [line, text] of isGenerated(markdown) ? [] : wrappable(markdown)) {
+  for (const [line, text] of wrappable(markdown)) {
     if (text.length > LIMITS.line) found.push({ line, message: `${text.length} columns, at most ${LIMITS.line}` })
   }
   for (const block of proseOf(markdown)) {
-    if (block.lines > LIMITS.paragraph && !isGenerated(markdown)) {
+    // Names alone are a table of contents.
+    if (block.lines > LIMITS.paragraph && block.text !== 'CODE') {
       found.push({ line: block.line, message: `a paragraph of ${block.lines} lines, at most ${LIMITS.paragraph}` })
     }
     for (const sentence of sentences(block.text)) {

@@ -5,6 +5,7 @@ import { SECTIONS } from '../src/manifest/schema/manifest.ts'
 import { SECRETS, SECRETS_EXAMPLE } from '../src/manifest/schema/reach.ts'
 import { printValue } from '../src/manifest/toml/edit.ts'
 import type { Plain } from '../src/manifest/toml/tree.ts'
+import { wrapped } from './lint-prose.ts'
 
 const INTRODUCTION = `# The manifest: \`cordon.toml\`
 
@@ -51,7 +52,9 @@ export function renderReference(): string {
     .join(' · ')
   const secrets: Section = { path: 'secrets', doc: SECRETS.doc, spec: SECRETS.spec, example: SECRETS_EXAMPLE, keys: [] }
   const parts = SECTIONS.map(renderSection)
-  return [INTRODUCTION, contents, '', ...parts, renderSection(secrets), entryTable(SECRETS.type), ''].join('\n')
+  return wrapped(
+    [INTRODUCTION, contents, '', ...parts, renderSection(secrets), entryTable(SECRETS.type), ''].join('\n'),
+  )
 }
 
 function title(path: string): string {

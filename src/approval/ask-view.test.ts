@@ -99,7 +99,7 @@ describe('an ask', () => {
       if ('state' in turn) state = turn.state
     }
     for (let index = 0; index < 30; index++) expect(seen).toContain(`why  step ${index} (not-granted).`)
-    expect(seen).toContain('admits exactly this command')
+    expect(seen).toContain('covers exactly this command')
   })
 
   it('counts what is saved together, where only the first has space', () => {

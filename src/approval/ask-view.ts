@@ -336,7 +336,7 @@ export function offerRows(offer: Suggestion | undefined, label = 'save'): AskRow
   const grants = [offer, ...(offer.also ?? [])]
   return grants.flatMap(({ kind, value, admits }, index): AskRow[] => [
     { kind: 'save', label: index === 0 ? label : '', text: `${kind} ${value}` },
-    { kind: 'admits', label: '', text: `admits ${admits}` },
+    { kind: 'admits', label: '', text: `covers ${admits}` },
   ])
 }
 

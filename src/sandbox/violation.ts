@@ -36,7 +36,7 @@ export function maskViolation(path: string, event: 'opened' | 'lifted'): Violati
         kind: 'mask-opened',
         certainty: 'observed',
         path,
-        message: `${path} is a secret: it was opened, and read as empty`,
+        message: `${path} is a secret: the command opened it and saw an empty file`,
       }
     : {
         kind: 'mask-lifted',

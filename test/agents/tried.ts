@@ -1,6 +1,7 @@
 /** The results of the trials: a file from which a stopped run continues, and the page written from it. */
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { wrapped } from '../../scripts/lint-prose.ts'
 import { type Agent, agents } from './agents.ts'
 import { INSIDE, INSTALLED, LACKS, SCENARIOS } from './scenarios.ts'
 
@@ -65,7 +66,7 @@ export function pageOf(recorded: readonly Trial[]): string {
       '',
     ]
   }
-  return [
+  const page = [
     '# Test results',
     '',
     '<!-- Written by npm test -- agents --matrix --control --page=docs/agents/tried.md -->',
@@ -80,6 +81,7 @@ export function pageOf(recorded: readonly Trial[]): string {
     ...section('root'),
     ...section('user'),
   ].join('\n')
+  return wrapped(page)
 }
 
 /** The table in Markdown: `blocked` where no attack succeeded, with the control where it was run, and else why. */

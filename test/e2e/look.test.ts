@@ -97,7 +97,7 @@ in PROJECT
 why  \`deploy 日本\` changes something elsewhere.
      [remote-write]
 save command deploy 日本
-     admits exactly this command
+     covers exactly this command
 
 t for a time   a always   n no   d deny always   ← narrower
 → broader 1/2`,
@@ -109,7 +109,7 @@ in PROJECT
 why  \`deploy 日本\` changes something elsewhere.
      [remote-write]
 save command deploy 日本
-     admits exactly this command
+     covers exactly this command
 
 t for a time   a always   n no   d deny always   ← narrower   → broader 1/2`,
   120: `── cordon asks: bash for codex ─────────────────────────────────────────────────────────────────────────────────────────
@@ -119,7 +119,7 @@ in PROJECT
 why  \`deploy 日本\` changes something elsewhere.
      [remote-write]
 save command deploy 日本
-     admits exactly this command
+     covers exactly this command
 
 t for a time   a always   n no   d deny always   ← narrower   → broader 1/2`,
 }
@@ -207,7 +207,7 @@ it('cordon alone shows the state of the project', async () => {
     '           see: cordon install --help',
     expect.stringMatching(/^stopped {4}file .*\.env$|^stopped {4}file .*…$/),
     '           if it should: cordon add read .env',
-    'asks       none waits',
+    'asks       no open questions',
     expect.stringMatching(/^undo {7}1 call, the last: cat \.env; rm package\.json/),
     '           cordon undo --last, or --list',
     '',

@@ -46,11 +46,11 @@ it('what was done again can be restored again, as often as one likes', () => {
     const id = before.cordon(['undo', '--list']).out.split(' ')[0]!
     for (const words of [['--last'], ['--last'], [id]]) {
       const undone = before.cordon(['undo', ...words])
-      expect(undone.out, undone.err).toMatch(/^Undone: .* \(3 steps\)\. Redo with: cordon undo --redo\n$/)
+      expect(undone.out, undone.err).toMatch(/^Undone: .* \(3 changes\)\. Redo with: cordon undo --redo\n$/)
       expect(state()).toEqual(['one\n', true, false])
       expect(readFileSync(at('gone.txt'), 'utf8')).toBe('was here\n')
       const redone = before.cordon(['undo', '--redo'])
-      expect(redone.out, redone.err).toMatch(/^Redone: .* \(3 steps\)\. Undo with: cordon undo --last\n$/)
+      expect(redone.out, redone.err).toMatch(/^Redone: .* \(3 changes\)\. Undo with: cordon undo --last\n$/)
       expect(state()).toEqual(['2\n', false, true])
     }
   } finally {

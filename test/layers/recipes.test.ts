@@ -18,6 +18,7 @@ beforeAll(() => {
     '.gitignore',
     'scripts/bundle-file.ts',
     'scripts/generate-bundle-doc.ts',
+    'scripts/lint-prose.ts',
   ])
     cpSync(part, join(copy, part), { recursive: true })
   symlinkSync(join(process.cwd(), 'node_modules'), join(copy, 'node_modules'))

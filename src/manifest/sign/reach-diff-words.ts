@@ -40,7 +40,7 @@ export const headerKey = (entry: Plain | undefined): string => {
 
 /** What each kind of source near the project is. */
 export const NEARBY_WORDS: Readonly<Record<string, string>> = {
-  repositories: 'Git repositories beside this one, in your home',
+  repositories: 'Git repositories in your home beside this one',
   packages: 'Packages installed in your home',
 }
 

@@ -168,7 +168,7 @@ describe('cordon alone', () => {
 manifest   signed by you, on 2026-11-16
 agents     codex (project): guarded
 stopped    nothing in the last day
-asks       none waits
+asks       no open questions
 undo       2 calls, the last: rm -rf src
            cordon undo --last, or --list
 `)

@@ -311,8 +311,8 @@ export function publishedSection(): string {
   })
   return `## Published bypasses
 
-What was published about other agents, tried on Cordon by \`npm test\`. Each has a control: a call as near as can be that goes
-through.
+What was published about other agents, tried on Cordon by \`npm test\`. Each has a control: a call as
+near as possible that goes through.
 
 | Published as | Agent | What it does | Row in test/ |
 | --- | --- | --- | --- |

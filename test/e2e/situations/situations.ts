@@ -64,7 +64,7 @@ export const SITUATIONS: readonly Situation[] = [
     title: 'A secret file is empty',
     command: ['run', '--', 'cat', '.env'],
     files: { '.env': 'TOKEN=a\n' },
-    says: 'is a secret: it was opened, and read as empty',
+    says: 'is a secret: the command opened it and saw an empty file',
     answer:
       'Secrets are hidden, in the project too. To show one, name it: `[capabilities.allow.read] paths = ["**", ".env"]`. Better, [keep the value outside](secrets.md).',
   },

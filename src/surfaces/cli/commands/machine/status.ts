@@ -52,7 +52,7 @@ export function describeStanding(terminal: Terminal, standing: ProjectStatus, ag
       : agents.flatMap((check, index) => row(index === 0 ? 'agents' : '', ...agentWords(check)))),
     ...refusalRows(refusals, row),
     ...(asks.length === 0
-      ? row('asks', 'dim', 'none waits')
+      ? row('asks', 'dim', 'no open questions')
       : row(
           'asks',
           'yellow',

@@ -81,7 +81,7 @@ function put(terminal: Terminal, project: ProjectUndo, call: KeptCall, force: bo
     return false
   }
   for (const { path, error } of failed.slice(0, SHOWN)) terminal.err(`${visible(path)}: not restored (${error})\n`)
-  const created = `${steps} ${steps === 1 ? 'step' : 'steps'}`
+  const created = `${steps} ${steps === 1 ? 'change' : 'changes'}`
   const again = call.about.undoes
   if (again !== undefined) terminal.out(`Redone: ${again} (${created}). Undo with: cordon undo --last\n`)
   else terminal.out(`Undone: ${call.id} (${created}). Redo with: cordon undo --redo\n`)
