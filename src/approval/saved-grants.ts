@@ -190,7 +190,10 @@ const MOST_BYTES = 64 * 1024 * 1024
 
 const RUNNERS = /^(?:npm|pnpm|yarn|bun)$/
 
-/** The facts now; none for what rests on its words alone. */
+/**
+ * What a yes to a command rests on beside its words, as it is now: the script that they name, and
+ * where its packages come from. Nothing for what rests on its words alone.
+ */
 export function answerBasis({ kind, value }: Pick<Suggestion, 'kind' | 'value'>, root: string): readonly string[] {
   const parsed = kind === 'command' ? parseCommandPattern(value) : null
   if (parsed === null || !('pattern' in parsed)) return []

@@ -106,7 +106,7 @@ function offerNames({ offers }: AskView): string[] {
   })
 }
 
-/** Returns what the agent can do about it. */
+/** Keeps a question that nobody could answer. Returns what the agent can do about it. */
 export function keepQuestion(machine: Machine, project: string, host: string, request: ApprovalRequest): string {
   const id = keepRequest(machine, { host, project }, request)
   return id === null

@@ -277,7 +277,7 @@ describe('the rewrite', () => {
 
   it.each(['k', 'x y', '0123456789ab'])('says plainly that “%s” is not a key', (key) => {
     const { code, err } = cordon(['hook', 'run', '--key', key, '--', 'true'])
-    expect([code === 0, err]).toEqual([false, expect.stringContaining(`as “${key}”`)])
+    expect([code === 0, err]).toEqual([false, expect.stringContaining(`knows no command “${key}”`)])
   })
 
   it('is in the audit with how it ended', () => {

@@ -256,6 +256,7 @@ export function expectEvent(input: Json, ...events: readonly string[]): string {
   return event
 }
 
+/** Where a host expands on its own, and its settings for commands in skills. */
 export function unseenPlace(
   { inlineSetting }: Host,
   root: string,
