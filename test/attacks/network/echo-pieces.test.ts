@@ -2,9 +2,8 @@
 
 import { once } from 'node:events'
 import { connect, createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
-import { setTimeout } from 'node:timers/promises'
 import { connect as tlsConnect } from 'node:tls'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createBroker } from '../../../src/egress/credentials/broker.ts'
 import { envelopeHead, QUIET_MS, websocketHead } from '../../../src/egress/credentials/scrub-frames.ts'
 import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
@@ -133,6 +132,9 @@ describe('a range', () => {
 })
 
 describe('messages that each have a part', () => {
+  // The pauses are those of the row, however busy the machine is.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+  afterEach(() => void vi.useRealTimers())
   const patterns = hosts(HOST).map((rule) => rule.pattern)
   const ways = [
     { name: 'WebSocket', head: websocketHead, frame: (text: string) => [0x81, text.length, ...Buffer.from(text)] },
@@ -149,7 +151,7 @@ describe('messages that each have a part', () => {
       const got = scrub.toArray()
       for (const part of parts) {
         scrub.write(Buffer.from(frame(part)))
-        if (pause > 0) await setTimeout(pause)
+        if (pause > 0) await vi.advanceTimersByTimeAsync(pause)
       }
       scrub.end(Buffer.from(frame('and more')))
       return Buffer.concat(await got)
@@ -171,12 +173,12 @@ describe('messages that each have a part', () => {
     scrub.on('data', (chunk: Buffer) => got.push(chunk))
     scrub.write(Buffer.from([0x81, 5, ...Buffer.from('hello')]))
     for (let at = 0; at < 5; at++) {
-      await setTimeout(QUIET_MS / 2)
+      await vi.advanceTimersByTimeAsync(QUIET_MS / 2)
       scrub.write(Buffer.from([0x89, 0]))
     }
     expect(Buffer.concat(got).toString('latin1')).toContain('hello')
     scrub.write(Buffer.from([0x81, 5, ...Buffer.from('again'), 0x81, 5, 0x61]))
-    await setTimeout(QUIET_MS * 3)
+    await vi.advanceTimersByTimeAsync(QUIET_MS * 3)
     expect(Buffer.concat(got).toString('latin1')).toContain('again')
     scrub.destroy()
   })
