@@ -270,7 +270,9 @@ function scriptComments(source: string): readonly Block[] {
 const lineAt = (text: string, at: number): number => text.slice(0, at).split('\n').length
 
 /** The retired words in a source: its comments, its texts and, in TypeScript, names that it declares. */
-export function sourceProblems(path: string, source: string, retired: readonly RetiredWord[]): readonly Problem[] {
+export function sourceProblems(path: string, given: string, retired: readonly RetiredWord[]): readonly Problem[] {
+  // An escaped line end separates words as well.
+  const source = given.replace(/\\[nrt]/g, '  ')
   if (!retired.some(({ pattern }) => pattern.test(source))) return []
   const script = /\.(?:sh|py)$/.test(path)
   const { texts, code } = script ? { texts: scriptComments(source), code: '' } : partsOf(source)

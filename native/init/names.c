@@ -192,9 +192,8 @@ static void end_with(struct client *c, const void *bytes, size_t length) {
   c->speech = SPEECH_DONE; /* read the rest, so that the peer sees the answer and not a reset */
 }
 
-/* `host`, `host:port` or `[address]:port`, up to `end`. */
-static void report_authority(const char *at, const char *end, uint16_t port) {
-  char name[MAX_NAME + 1];
+/* Reports `host`, `host:port` or `[address]:port`, up to `end`, and returns its port; `name` becomes the host. */
+static uint16_t report_authority(const char *at, const char *end, uint16_t port, char name[MAX_NAME + 1]) {
   size_t length = 0;
   const char *stop = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : NULL;
   const char *colon = memchr(stop ? stop : at, ':', (size_t)(end - (stop ? stop : at)));
@@ -205,16 +204,28 @@ static void report_authority(const char *at, const char *end, uint16_t port) {
   name[length] = 0;
   if (colon) port = (uint16_t)atoi(colon + 1);
   if (length) report_once(1, name, port);
+  return port;
+}
+
+/* The host as a person adds it to a manifest; the command chose its bytes, so a shell must read them as one word. */
+static void entry_of(const char *name, uint16_t port, char entry[MAX_NAME + 16]) {
+  if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.:_-")])
+    snprintf(entry, MAX_NAME + 16, "HOST");
+  else if (port == 80 || port == 443)
+    snprintf(entry, MAX_NAME + 16, "%s", name);
+  else
+    snprintf(entry, MAX_NAME + 16, strchr(name, ':') ? "[%s]:%u" : "%s:%u", name, port);
 }
 
 static void refuse_request(struct client *c) {
-  static const char refusal[] =
+  static const char head[] =
       "HTTP/1.1 403 Blocked by Cordon (host-unlisted)\r\n"
       "Content-Type: text/plain; charset=utf-8\r\n"
       "Cordon-Code: host-unlisted\r\n"
       "Connection: close\r\n\r\n"
-      "blocked by Cordon (host-unlisted): this command was granted no host; to allow one: "
-      "cordon run --allow-host HOST -- COMMAND, or its domains in cordon.toml\n";
+      "blocked by Cordon (host-unlisted): this command was granted no host; ";
+  char name[MAX_NAME + 1] = "", entry[MAX_NAME + 16], refusal[sizeof head + 2 * sizeof entry + 128];
+  uint16_t port = 443;
   const char *text = (const char *)c->bytes, *end = text + c->length;
   const char *target = memchr(text, ' ', c->length);
   const char *stop = target ? memchr(target + 1, ' ', (size_t)(end - target - 1)) : NULL;
@@ -224,9 +235,12 @@ static void refuse_request(struct client *c) {
     const char *scheme = tunnel ? NULL : memmem(target, (size_t)(stop - target), "://", 3);
     const char *from = scheme ? scheme + 3 : target;
     const char *slash = memchr(from, '/', (size_t)(stop - from));
-    if (tunnel || scheme) report_authority(from, slash ? slash : stop, tunnel ? 443 : 80);
+    if (tunnel || scheme) port = report_authority(from, slash ? slash : stop, tunnel ? 443 : 80, name);
   }
-  end_with(c, refusal, sizeof refusal - 1);
+  entry_of(name, port, entry);
+  int length = snprintf(
+      refusal, sizeof refusal, "%sto allow: cordon run --allow-host %s …, or for good: cordon add host %s\n", head, entry, entry);
+  end_with(c, refusal, (size_t)length);
 }
 
 /* SOCKS5 after its greeting: version, command, 0, kind of address, address, port. */
@@ -236,10 +250,10 @@ static void refuse_socks(struct client *c) {
   size_t size = c->bytes[3] == 1 ? 4 : c->bytes[3] == 4 ? 16 : (size_t)c->bytes[4] + 1;
   if (c->length < 4 + size + 2) return;
   uint16_t port = (uint16_t)(c->bytes[4 + size] << 8 | c->bytes[5 + size]);
-  char name[MAX_NAME + 1] = "?";
+  char name[MAX_NAME + 1] = "?", reported[MAX_NAME + 1];
   if (c->bytes[3] == 3) snprintf(name, sizeof name, "%.*s", (int)c->bytes[4], (const char *)c->bytes + 5);
   else inet_ntop(c->bytes[3] == 1 ? AF_INET : AF_INET6, c->bytes + 4, name, sizeof name);
-  report_authority(name, name + strlen(name), port);
+  report_authority(name, name + strlen(name), port, reported);
   end_with(c, refusal, sizeof refusal);
 }
 

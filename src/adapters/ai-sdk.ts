@@ -2,6 +2,7 @@
  * Cordon's tools for the AI SDK (`generateText({ tools })`), without a dependency on the package.
  */
 
+import { requireKind, requireOneOf, requireShape } from '../call/given.ts'
 import { resultText, type ToolResult } from '../call/tool-result.ts'
 import type { Session } from '../session/session.ts'
 import type { InputSchema } from '../tools/input-schema.ts'
@@ -40,7 +41,12 @@ export interface AiSdkOptions {
  * A session's tools. Every call goes through Cordon; a refused call returns a text that says why.
  */
 export function aiSdkTools(session: Session, options: AiSdkOptions = {}): Record<string, AiSdkTool> {
-  const offered = session.tools().filter(({ name }) => options.only?.includes(name) ?? true)
+  requireKind('the session of aiSdkTools', session, ['tools', 'call'])
+  requireShape('the options of aiSdkTools', options, { only: 'list', onResult: 'function' })
+  const tools = session.tools()
+  const names = tools.map(({ name }) => name)
+  for (const name of options.only ?? []) requireOneOf('a tool in only', name, names)
+  const offered = tools.filter(({ name }) => options.only?.includes(name) ?? true)
   return Object.fromEntries(
     offered.map(({ name, description, input }): [string, AiSdkTool] => {
       const schema = schemaOf(input)

@@ -7,7 +7,8 @@ import { type Bound, worstCaseOf } from '../policy/worst-case.ts'
 import type { ShellFacts } from '../shell/facts.ts'
 import { messageOf } from '../system/fault.ts'
 import { canonicalJson } from '../system/json.ts'
-import { type Answer, type ApprovalRequest, parseAnswer } from './prompter.ts'
+import { parseAnswer } from './parse-answer.ts'
+import type { Answer, ApprovalRequest } from './prompter.ts'
 import { type GrantPlaces, pathOfPart, type Suggestion, suggestGrants } from './suggestion.ts'
 
 /** A person declined, corrected, or was not there to ask: not a denial of the policy, and not an error. */

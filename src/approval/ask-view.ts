@@ -7,7 +7,7 @@ import type { PartDecision } from '../policy/decision.ts'
 import type { ReasonCode } from '../policy/reason.ts'
 import { visible } from '../scan/visible-text.ts'
 import type { Span } from '../shell/facts.ts'
-import type { Answer, ApprovalRequest } from './prompter.ts'
+import { type Answer, type ApprovalRequest, LONGEST_SECONDS } from './prompter.ts'
 import { QuestionMask } from './question-mask.ts'
 import type { Suggestion } from './suggestion.ts'
 
@@ -87,8 +87,6 @@ export const TIMES: readonly { readonly key: string; readonly label: string; rea
   { key: '3', label: '1 day', seconds: 86_400 },
 ]
 
-/** A yes for longer than this is not a yes for a time. */
-export const LONGEST_SECONDS: number = 30 * 86_400
 export const LONGEST_MESSAGE = 2000
 
 /** The worst first; unlisted codes come after these. */

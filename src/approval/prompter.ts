@@ -73,43 +73,5 @@ export function programmaticPrompter(
 export const GRANT_KINDS = ['command', 'read', 'write', 'host', 'directory', 'port', 'tool', 'flow'] as const
 export type GrantKind = (typeof GRANT_KINDS)[number]
 
-/** An answer from a program or another process; null if invalid. */
-export function parseAnswer(given: unknown): Answer | null {
-  if (typeof given !== 'object' || given === null) return null
-  const { kind, grant, seconds, message, by } = given as Readonly<Record<string, unknown>>
-  if (by !== undefined && typeof by !== 'string') return null
-  const from = by === undefined ? {} : { by }
-  switch (kind) {
-    case 'once':
-    case 'deny':
-      return { ...from, kind }
-    case 'session':
-    case 'always':
-    case 'deny-always': {
-      const parsed = parseSuggestion(grant)
-      return parsed && { ...from, kind, grant: parsed }
-    }
-    case 'time': {
-      const parsed = parseSuggestion(grant)
-      const lasts = typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0
-      return parsed && lasts ? { ...from, kind, grant: parsed, seconds } : null
-    }
-    case 'deny-message':
-      return typeof message === 'string' ? { ...from, kind, message } : null
-    default:
-      return null
-  }
-}
-
-/** A suggestion from a program or another process; null if invalid or without effect. */
-function parseSuggestion(given: unknown): Suggestion | null {
-  if (typeof given !== 'object' || given === null) return null
-  const { kind, value, admits = '', also } = given as Readonly<Record<string, unknown>>
-  const known = GRANT_KINDS.find((name) => name === kind)
-  if (known === undefined || typeof value !== 'string' || value === '' || typeof admits !== 'string') return null
-  if (also === undefined) return { kind: known, value, admits }
-  const others = Array.isArray(also) ? also.map(parseSuggestion) : [null]
-  return others.some((other) => other === null)
-    ? null
-    : { kind: known, value, admits, also: others.flatMap((other) => other ?? []) }
-}
+/** The longest time that an answer applies. */
+export const LONGEST_SECONDS: number = 30 * 86_400

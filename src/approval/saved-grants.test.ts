@@ -36,6 +36,27 @@ const project = (root: string, runtimeGrants = true) => ({
 
 const values = (list: readonly SavedGrant[]) => list.map((grant) => grant.value)
 
+it('a value without a meaning is not saved, and one in the file counts for nothing', () => {
+  const wrong = { command: 'a | b', write: '[', read: '' }
+  for (const [kind, value] of Object.entries(wrong))
+    expect(() => add(value, { kind: kind as 'command' }), value).toThrow(/cannot be saved/)
+  const saved = add('here')
+  const bad = Object.entries(wrong).map(([kind, value], at) => ({ ...saved, id: `bad${at}`, kind, value }))
+  writeFileSync(join(stateDir, 'grants.json'), JSON.stringify({ version: 1, grants: [...bad, saved] }))
+  expect([values(grants.list()), grants.damage()]).toEqual([['here'], expect.stringMatching(/^3 of the saved/)])
+})
+
+it('a denial is never dropped', () => {
+  add('denied', { verdict: 'deny', scope: 'project' })
+  const one = add('x')
+  const saved = Array.from({ length: 1000 }, (_, at) => ({ ...one, id: `g${at}` }))
+  const [denied] = grants.list().filter(({ verdict }) => verdict === 'deny')
+  writeFileSync(join(stateDir, 'grants.json'), JSON.stringify({ version: 1, grants: [denied, ...saved] }))
+  add('last')
+  const kept = grants.list()
+  expect([kept.length, kept[0]?.value, kept[1]?.id, kept.at(-1)?.value]).toEqual([1001, 'denied', 'g1', 'last'])
+})
+
 it('a grant applies in its project alone', () => {
   add('here', { scope: 'time', expires: now + 1000 })
   expect(values(grants.forSession(project('/one'), 's2'))).toEqual(['here'])

@@ -13,6 +13,7 @@ import { isRecord } from '../system/json.ts'
 import { withLock } from '../system/lock.ts'
 import { readPlainFile } from '../system/plain-file.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
+import { hasEffect } from './parse-answer.ts'
 import { GRANT_KINDS } from './prompter.ts'
 import type { Suggestion } from './suggestion.ts'
 
@@ -95,7 +96,12 @@ export class SavedGrants {
       })
     const basis = saved.verdict === 'allow' ? answerBasis(saved, saved.project) : []
     const kept = basis.length === 0 ? saved : { ...saved, basis }
-    this.#change((grants) => [...grants, kept].slice(-MAX_GRANTS))
+    this.#change((grants) => {
+      const next = [...grants, kept]
+      // A denial is never dropped: the oldest yes is.
+      const spare = next.length > MAX_GRANTS ? next.findIndex(({ verdict }) => verdict === 'allow') : -1
+      return next.filter((_, at) => at !== spare)
+    })
     return kept
   }
 
@@ -162,7 +168,7 @@ function isGrant(value: unknown): value is SavedGrant {
     typeof grant === 'object' &&
     grant !== null &&
     ['id', 'project', 'value', 'session'].every((name) => typeof grant[name as keyof SavedGrant] === 'string') &&
-    GRANT_KINDS.some((kind) => kind === grant.kind) &&
+    GRANT_KINDS.some((kind) => kind === grant.kind && hasEffect(kind, grant.value!)) &&
     (grant.verdict === 'allow' || grant.verdict === 'deny') &&
     (grant.scope === 'session' || grant.scope === 'time' || grant.scope === 'project') &&
     (grant.expires === null || typeof grant.expires === 'number') &&

@@ -122,6 +122,8 @@ export interface AuditViolation {
   readonly pattern?: string
   /** How often, where that was counted. */
   readonly count?: number
+  /** Of a host: why it was refused. */
+  readonly code?: string
 }
 
 /** Every type of a line. */

@@ -4,6 +4,7 @@ import type { RingSettings } from '../manifest/schema/settings.ts'
 import { type Decision, denial } from '../policy/decision.ts'
 import { DEFAULT_TRUST_SCORE, ringOf } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
+import type { ToolOutput } from '../tools/tool.ts'
 import type { CallResult } from './tool-result.ts'
 
 export interface Ring {
@@ -56,13 +57,15 @@ function tooOften(tool: string, ring: number, perMinute: number, wait: number): 
 }
 
 /**
- * Refusals and cancelled calls do not count. A command counts as good whatever its exit code:
- * fixing failing tests is ordinary work. Denials and faults count as bad.
+ * Refusals and cancelled calls do not count, nor does a tool that ran and reports a failure, such as
+ * a page that is not there. A command counts as good whatever its exit code: fixing failing tests is
+ * ordinary work. Denials and faults count as bad.
  */
 export function outcomeOf(result: CallResult<unknown>): CallOutcome {
   if (result.status === 'done') {
-    const { isError = false, exitCode } = (result.output ?? {}) as { isError?: boolean; exitCode?: number }
-    return isError && exitCode === undefined ? 'bad' : 'good'
+    const { isError = false, exitCode, refusedHosts = [] } = (result.output ?? {}) as Partial<ToolOutput>
+    if (refusedHosts.length > 0) return 'bad'
+    return isError && exitCode === undefined ? 'neither' : 'good'
   }
   if (result.status === 'refused') return 'neither'
   return result.status === 'failed' && result.error.code === 'cancelled' ? 'neither' : 'bad'

@@ -83,7 +83,7 @@ const protectedMachineNames: readonly ProtectedName[] = [
     ...words(`
       ~/.tmux.conf ~/.config/tmux ~/.screenrc ~/.config/kitty ~/.config/alacritty
       ~/.config/wezterm ~/.config/ghostty ~/.claude.json ~/.config/claude ~/.config/opencode
-      ~/.config/crush ~/.config/goose ~/.config/amp ~/.config/gh/config.yml ~/.cursor ~/.pythonrc
+      ~/.config/kilo ~/.config/crush ~/.config/goose ~/.config/amp ~/.config/gh/config.yml ~/.cursor ~/.pythonrc
       ~/.pdbrc ~/.irbrc ~/.psqlrc ~/.sqliterc ~/.Rprofile`),
   ]),
   ...rows(
@@ -260,7 +260,7 @@ const protectedProjectNames: readonly ProtectedName[] = [
     ['Continue', 'documented', '.continue'],
     ['Kiro', 'documented', '.kiro/settings .kiro/hooks .kiro/agents'],
     ['Roo Code', 'documented', '.roo/mcp.json'],
-    ['Kilo Code', 'documented', '.kilocode/mcp.json .kilo kilo.json kilo.jsonc'],
+    ['Kilo Code', 'run', '.kilo .kilocode kilo.json kilo.jsonc'],
     ['Amazon Q', 'documented', '.amazonq/mcp.json .amazonq/cli-agents'],
     // A custom agent names servers, and Copilot CLI starts them itself, in a folder that it does not trust as well.
     ['GitHub Copilot', 'run', '.github/hooks .copilot/hooks .github/agents .copilot/agents'],
@@ -277,7 +277,8 @@ const protectedProjectNames: readonly ProtectedName[] = [
     ['Crush', 'documented', '.crush.json crush.json'],
     ['OpenHands', 'documented', '.openhands'],
     ['Amp', 'documented', '.amp'],
-    ['Factory', 'documented', '.factory'],
+    ['Factory', 'run', '.factory'],
+    ['Grok', 'run', '.grok'],
     ['Augment', 'documented', '.augment/settings.json'],
     ['Junie', 'documented', '.junie/mcp'],
     ['Trae', 'documented', '.trae/mcp.json'],
@@ -289,9 +290,13 @@ const protectedProjectNames: readonly ProtectedName[] = [
     ['Qoder', 'documented', '.qoder'],
     ['CodeBuddy', 'documented', '.codebuddy'],
     ['Mistral Vibe', 'documented', '.vibe'],
-    ['Command Code', 'documented', '.commandcode'],
+    ['Command Code', 'run', '.commandcode'],
     ['Oh My Pi', 'documented', '.omp'],
-    ['Kimi Code', 'documented', '.kimi-code .kimi'],
+    ['Kimi Code', 'run', '.kimi-code'],
+    ['Kimi CLI', 'documented', '.kimi'],
+    ['OpenClaw', 'documented', '.openclaw'],
+    ['Hermes', 'documented', '.hermes'],
+    ['Antigravity', 'documented', '.antigravity .agy'],
     ['Augment', 'documented', '.augment/hooks .augment/mcp.json .augment/settings.local.json'],
   ]),
   ...group('shell', 'a file that a shell or a tool runs when a person enters the folder', [

@@ -55,6 +55,15 @@ export function isGuidanceOf(root: string, path: string): boolean {
   return !name.includes('/') && reportedName(name)?.what === GUIDANCE
 }
 
+/** The lines that a search found in instructions to agents in the root, and all others. */
+export function splitGuidance(root: string, found: string): { readonly guidance: string; readonly rest: string } {
+  const lines = Object.groupBy(found.split('\n'), (line) => {
+    const [, name] = /^([^:]+):\d+:/.exec(line) ?? []
+    return name !== undefined && isGuidanceOf(root, `${root}/${name}`) ? 'guidance' : 'rest'
+  })
+  return { guidance: (lines.guidance ?? []).join('\n'), rest: (lines.rest ?? []).join('\n') }
+}
+
 const PRINTS =
   /^(?:(?:cat|head|tail|nl)(?: -[\w-]+)*(?: \d+)?|sed -n '?\d+(?:,[\d$]+)?p'?)((?: [\w@%+:,./][\w@%+:,./-]*)*)$/
 

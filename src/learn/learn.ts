@@ -44,6 +44,8 @@ function tapOutput(output: Writable): OutputTap {
 
 /** Variable names in error messages. */
 const VARIABLE = /(?<![\w$])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w])/g
+/** Variable names in the words of a command, where it does not set them itself. */
+const USED_VARIABLE = /(?<![\w])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w=])/g
 /** Phrases for a refused connection, with its port. */
 const SPOKEN_PORT = /(?:localhost|127\.0\.0\.1|\[?::1\]?)["')]*,?[^\n]{0,20}?\bport (\d{1,5})\b/g
 
@@ -61,11 +63,13 @@ export function needsInOutput(
   const needs: Need[] = []
   const withheld: WithheldNeed[] = []
   const seen = allowlist ?? defaultAllowlist[process.platform === 'darwin' ? 'darwin' : 'linux']
-  for (const name of new Set(said.match(VARIABLE) ?? [])) {
+  const named = new Set(command.flatMap((word) => Array.from(word.matchAll(USED_VARIABLE), ([name]) => name)))
+  for (const name of new Set([...named, ...(said.match(VARIABLE) ?? [])])) {
     if ((machine.env[name] ?? '') === '' || seen.some((glob) => matchSegment(glob, name))) continue
+    const how = named.has(name) ? 'its words name' : 'it said'
     if (gradeKey(name, '') !== null)
       withheld.push({ subject: `$${name}`, why: 'its name looks like a secret: cordon secrets, and [[secrets]]' })
-    else needs.push({ kind: 'variable', value: name, evidence: `it said ${name}, which you have and it does not see` })
+    else needs.push({ kind: 'variable', value: name, evidence: `${how} ${name}, which you have and it does not see` })
   }
   const spoken = Array.from(said.matchAll(SPOKEN_PORT), ([, port]) => Number(port))
   for (const port of new Set([...namedOwnPorts([...command, said]), ...spoken]))

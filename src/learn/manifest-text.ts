@@ -1,7 +1,9 @@
 /** Writes proposed grants into a manifest's text: the project's own, or a minimal new one. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { appendToList, removeFromList } from '../manifest/toml/edit.ts'
 import type { Plain } from '../manifest/toml/tree.ts'
+import { parseCommandPattern } from '../policy/command-pattern.ts'
 import { pathAddition } from '../project/additions.ts'
 import { listPlace } from '../project/amend.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
@@ -105,10 +107,18 @@ const HEAD =
 
 /** A grant pattern for a command; null if it would cover more, or is granted already. */
 export function granteeOf(command: readonly string[], { policy }: LoadedPolicy): string | null {
-  const text = command.join(' ')
-  if (command.length === 0 || !command.every((word) => /^[\w@%+:,./=-]+$/.test(word))) return null
+  const text = command.map(patternWord).join(' ')
+  const parsed = parseCommandPattern(text)
+  if (!('pattern' in parsed) || parsed.pattern.open || parsed.pattern.kind) return null
+  if (!isDeepStrictEqual(parsed.pattern.words, command)) return null
   if (judgeGrant(command, (name, rest) => pinsScript(name, rest)) !== null) return null
   return policy.commands.allow.some(({ pattern }) => pattern.text === text) ? null : text
+}
+
+/** A word as a pattern writes it; one with both kinds of quotes comes back as another. */
+function patternWord(word: string): string {
+  if (/^[\w@%+:,./=-]+$/.test(word)) return word
+  return word.includes("'") ? `"${word}"` : `'${word}'`
 }
 
 /** Removes grants; those not written as a plain entry stay. */

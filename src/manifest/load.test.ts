@@ -268,6 +268,22 @@ const errors: readonly { name: string; text: string; errors: string[]; suggestio
     note: 'its text always has them',
   },
   {
+    name: 'command without a text that the shell policy lets through',
+    text: `${allow('"make build", "echo done", "ls:*"')}[shell_policy]\nallow = ["ECHO"]\n`,
+    errors: ['3:13 shadowed capabilities.allow.commands.patterns[0]'],
+    note: 'further words of an open pattern may have one',
+  },
+  {
+    name: 'denied program behind a wrapper or a path',
+    text: `${allow('"env -i X=1 git status", "/usr/bin/git log:*", "timeout 5 git push", "gitk"')}${deny('"git:*"')}`,
+    errors: [
+      '3:13 shadowed capabilities.allow.commands.patterns[0]',
+      '3:38 shadowed capabilities.allow.commands.patterns[1]',
+      '3:60 shadowed capabilities.allow.commands.patterns[2]',
+    ],
+    note: 'a denial applies inside',
+  },
+  {
     name: 'denied host of a secret and of a server',
     text: '[security]\ndeny_domains = ["*.example.com"]\n[[secrets]]\nname = "T"\nsource = "env:T"\nhosts = ["a.example.com"]\n[mcp_servers.s]\ncommand = "x"\ndomains = ["b.example.com"]\n',
     errors: ['7:10 shadowed secrets[0].hosts[0]', '10:12 shadowed mcp_servers.s.domains[0]'],

@@ -44,6 +44,20 @@ export type ConfinedResult =
   | { readonly outcome: RunOutcome; readonly notes: readonly string[] }
   | { readonly denied: Decision }
 
+/** The decision that keeps a typed command from running, or null. */
+export async function typedDenial({
+  answered,
+  argv,
+  cwd,
+  machine,
+  files,
+}: Pick<ConfinedRun, 'answered' | 'argv' | 'cwd' | 'machine' | 'files'>): Promise<Decision | null> {
+  if (!canBeDenied(answered, false)) return null
+  const { decideTyped, readTyped } = await import('./typed-call.ts')
+  const decision = decideTyped(readTyped(argv, cwd, machine, files), answered)
+  return decision.decision === 'deny' ? decision : null
+}
+
 /** Runs it. Throws the launch error. */
 export async function runConfined(run: ConfinedRun): Promise<ConfinedResult> {
   const { answered, machine, files, argv, cwd, io, tool = 'bash', record = { by: 'person' } } = run

@@ -95,6 +95,14 @@ describe('the worst case of a command', () => {
     expect(text([...ssh, ask('command', 'npm publish', at('npm'))])).toContain(', and 1 more like it.')
   })
 
+  it('assumes the worst of a text with more commands than are compared', () => {
+    const facts = factsOf(`${'true;'.repeat(300)} curl https://x.example/i; ${'sh -;'.repeat(300)}`)
+    const at = facts.commands.findIndex(({ hosts }) => hosts.length > 0)
+    const host = { kind: 'host', text: 'x.example', reason: { code: 'host-not-granted', message: 'why' } } as const
+    const segments: PartDecision[] = [{ ...host, decision: 'ask', rules: [], step: 4, command: at }]
+    expect(worstCaseOf({ ...asking([], true), segments }, facts).bound).toBe('adds')
+  })
+
   it('says that a removal outside the project deletes', () => {
     const facts = factsOf('rm -rf /srv/x')
     const part = { kind: 'write', text: '/srv/x', reason: { code: 'outside-roots', message: 'why' } } as const

@@ -97,13 +97,17 @@ const REMEDY: Readonly<Record<Bound, string>> = {
 function scriptFromHost(asks: readonly PartDecision[], facts: ShellFacts | null): string | null {
   const asked = new Set(asks.map(({ command }) => command))
   const { commands = [], source = '' } = facts ?? {}
+  const senders = [...commands.entries()].filter(([, { hosts }]) => hosts.length > 0)
+  // Every pair is compared; of a text with more commands the worst is assumed.
+  const isLong = commands.length > MOST_COMPARED
   for (const [to, ran] of commands.entries())
-    for (const [from, sender] of commands.entries()) {
-      if (sender.hosts.length === 0 || !(asked.has(to) || asked.has(from)) || !runsOutput(ran, sender, source)) continue
-      return URL.parse(sender.hosts[0]!.url)?.host || 'the internet'
-    }
+    for (const [from, sender] of senders)
+      if ((asked.has(to) || asked.has(from)) && (isLong || runsOutput(ran, sender, source)))
+        return URL.parse(sender.hosts[0]!.url)?.host || 'the internet'
   return null
 }
+
+const MOST_COMPARED = 100
 
 /** Whether a command runs as code what the other one fetches. */
 function runsOutput({ argv, span }: CommandFact, sender: CommandFact, source: string): boolean {

@@ -2,11 +2,12 @@
 
 import { isSelfTest } from '../agents/hook/self-test.ts'
 import { typedText } from '../confine/entitlement.ts'
+import { type EgressCode, remedyFor } from '../egress/wire/refusal.ts'
 import { coversPath, namesPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
 import { openedByGrant, secretOf } from '../files/secret-shapes.ts'
-import { matchesHost } from '../hosts/pattern.ts'
-import type { Policy } from '../policy/policy.ts'
+import { matchesDenied, matchesHost, parseHostPattern } from '../hosts/pattern.ts'
+import type { HostRule, Policy } from '../policy/policy.ts'
 import { loadPolicy } from '../project/load/load.ts'
 import { ownPlaces } from '../project/place/own-places.ts'
 import { findRoot, MANIFEST_NAME } from '../project/place/root.ts'
@@ -112,31 +113,48 @@ export function refusalsOf(lines: readonly AuditLine[], place: RefusedIn): Refus
       const named = typeof rule === 'string' ? ` by ${rule}` : ''
       add(line.time, `${String(line.tool)}${subject}: denied (${String(reason)})${named}`, 'cordon explain says why')
     }
-    for (const { kind, subject } of violationsOf(line)) {
-      const fix = fixOf(kind, subject, place)
+    for (const { kind, subject, code } of violationsOf(line)) {
+      const fix = kind === 'host' ? hostFix(subject, code, place.policy) : fixOf(kind, subject, place)
       if (fix !== null) add(line.time, `${kind} ${subject}`, fix)
     }
   }
   return [...found.values()].reverse()
 }
 
-function violationsOf({ violations }: AuditLine): readonly { readonly kind: string; readonly subject: string }[] {
+interface Stopped {
+  readonly kind: string
+  readonly subject: string
+  readonly code: string | null
+}
+
+function violationsOf({ violations }: AuditLine): readonly Stopped[] {
   if (!Array.isArray(violations)) return []
   return violations.flatMap((item: unknown) => {
-    const { kind, subject } = (item ?? {}) as { kind?: unknown; subject?: unknown }
-    return typeof kind === 'string' && typeof subject === 'string' ? [{ kind, subject }] : []
+    const { kind, subject, code } = (item ?? {}) as { kind?: unknown; subject?: unknown; code?: unknown }
+    const why = typeof code === 'string' ? code : null
+    return typeof kind === 'string' && typeof subject === 'string' ? [{ kind, subject, code: why }] : []
   })
+}
+
+/** What would let a host through; null if it is already allowed. */
+function hostFix(subject: string, code: string | null, policy: Policy | null): string | null {
+  const parsed = parseHostPattern(subject, null)
+  if (!('pattern' in parsed)) return 'the sandbox does not allow it'
+  const { host, port } = parsed.pattern
+  const ports = port === null ? [443, 80] : [port]
+  const isDenied = ({ pattern }: HostRule): boolean => ports.every((one) => matchesDenied(pattern, host, one))
+  if (policy?.http.denied.some(isDenied) || policy?.commands.deniedDomains.some(isDenied)) return 'a rule denies it'
+  const isGranted = ({ pattern }: HostRule): boolean => ports.some((one) => matchesHost(pattern, host, one))
+  if (policy?.commands.defaultDomains.some(isGranted)) return null
+  const remedy = remedyFor((code ?? 'host-unlisted') as EgressCode, { host, port: port ?? 443, kind: 'name' })
+  if (remedy === null) return 'the sandbox does not allow it'
+  const isAddable = remedy.includes('cordon add host')
+  return `if it should: ${isAddable ? `cordon add host ${typedText([subject])}` : remedy}`
 }
 
 /** The command that would allow it; null if it is already allowed. */
 function fixOf(kind: string, subject: string, { root, policy, isProtected }: RefusedIn): string | null {
   if (kind === 'limit') return 'if it should: a higher limit under [limits] in cordon.toml'
-  if (kind === 'host') {
-    const granted = policy?.commands.defaultDomains.some(({ pattern }) =>
-      [pattern.port ?? 443, 80].some((port) => matchesHost(pattern, subject, port)),
-    )
-    return granted ? null : `if it should: cordon add host ${typedText([subject])}`
-  }
   if (kind !== 'file') return 'the sandbox does not allow it'
   const how = isProtected(subject) ? 'write' : 'read'
   if (policy && isOpened(subject, how, policy)) return null

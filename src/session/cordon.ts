@@ -7,7 +7,15 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Prompter } from '../approval/prompter.ts'
 import { QuestionQueue } from '../approval/question-queue.ts'
 import { SESSION_ID } from '../audit/event.ts'
-import { requireFields, requireOneOf, requireText, wrong } from '../call/given.ts'
+import {
+  isToolName,
+  requireFields,
+  requireOneOf,
+  requireShape,
+  requireText,
+  requireTool,
+  wrong,
+} from '../call/given.ts'
 import { openRecord } from '../call/record/open.ts'
 import { auditSigner, signTails } from '../call/record/signer.ts'
 import { skillPort } from '../custom/skill-gate.ts'
@@ -99,12 +107,11 @@ export {
   askText,
   askView,
   hidesSome,
-  LONGEST_SECONDS,
   shownFields,
   TIMES,
   withAnswers,
 } from '../approval/ask-view.ts'
-export type { Answer, ApprovalRequest, Prompter } from '../approval/prompter.ts'
+export { type Answer, type ApprovalRequest, LONGEST_SECONDS, type Prompter } from '../approval/prompter.ts'
 export { askAtTerminal, terminalPrompter } from '../approval/terminal-prompter.ts'
 
 export interface CordonOptions {
@@ -156,9 +163,11 @@ export interface Cordon {
 
 /** Opens a project. Throws a Fault if its manifest does not load or is not signed. */
 export async function createCordon(options: CordonOptions): Promise<Cordon> {
-  requireFields('createCordon', options, CORDON_FIELDS)
+  requireShape('createCordon', options, CORDON_SHAPE)
   requireText('the project of createCordon', options.project)
   const machine = options.machine ?? thisMachine()
+  if (!machineFiles.isDirectory(options.project))
+    throw wrong(`the project of createCordon is ${JSON.stringify(options.project)}`, 'Expected: a folder that exists.')
   const tools = withOwnTools(options.tools ?? [])
   let organisation = await readOrganisation(machine)
   const project: ProjectPolicy = { loaded: await openProject(options, machine, organisation) }
@@ -188,6 +197,14 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   makeDirectories(spill)
   reapSpill(spill, Date.now())
   const open = new Set<Session>()
+  let closing: Promise<void> | null = null
+  const closeAll = async (): Promise<void> => {
+    await Promise.all([...open].map((session) => session.close()))
+    open.clear()
+    signTails(machine)
+    pruneKept(machine.stateDir)
+    journal.close()
+  }
   return {
     root,
     notes: startNotes(project.loaded, machine, [
@@ -197,7 +214,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     ]),
     loaded: () => project.loaded,
     openSession(session = {}) {
-      requireFields('openSession', session, SESSION_FIELDS)
+      if (closing !== null) throw wrong('this project is closed', 'Open it again with createCordon.')
+      requireShape('openSession', session, SESSION_SHAPE)
       const place = requireOneOf('the sandbox of a session', session.sandbox ?? project.loaded.session.directory, [
         'project',
         'own',
@@ -257,28 +275,31 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       open.add(opened)
       return opened
     },
-    close: async () => {
-      await Promise.all([...open].map((session) => session.close()))
-      open.clear()
-      signTails(machine)
-      pruneKept(machine.stateDir)
-      journal.close()
+    close: () => {
+      closing ??= closeAll()
+      return closing
     },
   }
 }
 
-const CORDON_FIELDS: readonly (keyof CordonOptions)[] = [
-  'project',
-  'manifest',
-  'prompter',
-  'answeredElsewhere',
-  'tools',
-  'machine',
-  'backend',
-  'resolver',
-  'upstream',
-]
-const SESSION_FIELDS: readonly (keyof SessionOptions)[] = ['agent', 'id', 'sandbox', 'leader', 'task']
+const CORDON_SHAPE = {
+  project: 'text',
+  manifest: 'object',
+  prompter: ['ask'],
+  answeredElsewhere: 'text',
+  tools: 'list',
+  machine: ['readSecret', 'ownAddresses'],
+  backend: ['compile', 'launch', 'release'],
+  resolver: ['resolve'],
+  upstream: ['prepare', 'dial'],
+} as const satisfies Record<keyof CordonOptions, unknown>
+const SESSION_SHAPE = {
+  agent: 'text',
+  id: 'text',
+  sandbox: 'text',
+  leader: 'object',
+  task: 'function',
+} as const satisfies Record<keyof SessionOptions, unknown>
 
 async function promptersOf(
   { prompter, answeredElsewhere: surface }: CordonOptions,
@@ -290,19 +311,11 @@ async function promptersOf(
   return sharedPrompter(prompter, { machine, project, surface })
 }
 
-const TOOL_NAME = /^[a-z][a-z0-9_-]{0,47}$/
-
 /** Adds the program's tools; names must be unique. */
 function withOwnTools(own: readonly Tool[]): readonly Tool[] {
   const names = new Set(builtInSpecs.map((spec) => spec.name))
-  for (const { name } of own) {
-    if (!TOOL_NAME.test(name) || names.has(name)) {
-      throw new Fault('tool-name', `${JSON.stringify(name)} cannot be the name of a custom tool`, {
-        remedy: 'Use lower-case letters, digits, - and _, and a name that no other tool has.',
-      })
-    }
-    names.add(name)
-  }
+  const fits = (name: string): boolean => isToolName(name) && !names.has(name)
+  for (const [at, tool] of own.entries()) names.add(requireTool(`tool ${at + 1} of createCordon`, tool, fits).name)
   return [...builtInTools, ...own]
 }
 

@@ -4,16 +4,18 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { LiveHistory } from '../call/admission.ts'
 import { hiddenNames, shownSecrets } from '../call/decide/shown-secrets.ts'
-import { requireOneOf, requireText, wrong } from '../call/given.ts'
+import { requireFields, requireKind, requireOneOf, requireText, requireTool, wrong } from '../call/given.ts'
 import { runToolCall } from '../call/run-tool-call.ts'
 import { resultText, type ToolResult } from '../call/tool-result.ts'
 import type { SessionTool } from '../custom/tools.ts'
 import { parsePathPattern } from '../files/path-pattern.ts'
 import { type Labels, NO_LABELS } from '../policy/labels.ts'
+import { readMcpName } from '../policy/mcp-names.ts'
 import { VERDICTS, type Verdict } from '../policy/order.ts'
 import { MODES, type Mode } from '../policy/policy.ts'
 import { settle } from '../policy/settle.ts'
 import { takeStance } from '../policy/stance.ts'
+import { builtInTools } from '../policy/tool-kind.ts'
 import { ownWorktrees, repositoryFacts, repositoryProblems } from '../project/load/repository-settings.ts'
 import { ownPlaces } from '../project/place/own-places.ts'
 import { readBrief, SessionState } from '../project/session-state.ts'
@@ -190,6 +192,9 @@ export class Session {
    * envelope and labels apply here as they change.
    */
   follow(leader: Session): void {
+    if (!(leader instanceof Session)) throw wrong('follow takes a session', 'Give one that openSession returned.')
+    if (!this.#view.canFollow(leader.#view))
+      throw wrong('this session follows one already, or would follow itself', 'A session has one leader.')
     this.#state.follow(leader.#state, leader.mode)
     this.#view.follow(leader.#view)
     const { root } = this.#view.base(false)
@@ -210,14 +215,17 @@ export class Session {
 
   /** Adds tools. Their calls are decided, asked about and recorded like all others. */
   offer(tools: readonly Tool[]): void {
-    for (const tool of tools) {
-      if (this.#tools.has(tool.name)) throw new Fault('tool-name', `there is a tool "${tool.name}" already`)
-      this.#tools.set(tool.name, tool)
+    for (const [at, tool] of requireKind<readonly unknown[]>('the tools of offer', tools, 'list').entries()) {
+      const offered = requireTool(`tool ${at + 1} of offer`, tool, (name) => name !== '' && !this.#tools.has(name))
+      this.#tools.set(offered.name, offered)
     }
   }
 
   /** Runs one call: done, denied, refused or failed. */
   async call(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
+    requireText('the tool of call', tool)
+    requireFields('the options of call', options, ['signal', 'within'])
+    if (options.signal !== undefined) requireKind('the signal of call', options.signal, ['addEventListener'])
     const signal = options.signal ? AbortSignal.any([options.signal, this.#ended.signal]) : this.#ended.signal
     const stages = () => new CallStages(this.#ports, options.within ?? null)
     const running = this.#refreshed(() => runToolCall(stages(), { tool, input, signal }))
@@ -301,6 +309,10 @@ export class Session {
 
   setLevel(tool: string, given: Verdict): void {
     const level = requireOneOf(`the level of ${requireText('the tool', tool)}`, given, VERDICTS)
+    const { tools } = this.#parts.project.loaded.policy
+    // A level of a misspelled name would leave the tool that was meant as it is.
+    if (readMcpName(tool).tool === '' || !/^[\w.:-]+$/.test(tool))
+      requireOneOf('the tool', tool, [...new Set([...this.#tools.keys(), ...builtInTools, ...tools.keys()])])
     this.#state.setLevel(tool, level)
     this.#parts.recorder.note({ type: 'mode', tool, level })
     this.#listeners.emit({ type: 'level', tool, level })
@@ -358,6 +370,7 @@ export class Session {
 
   /** Subscribes to events; returns a function that unsubscribes. */
   subscribe(listener: (event: SessionEvent) => void): () => void {
+    requireKind('the listener of subscribe', listener, 'function')
     return this.#listeners.add(listener)
   }
 

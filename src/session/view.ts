@@ -112,6 +112,12 @@ export class SessionView {
     }
   }
 
+  /** A second leader would replace the first and its limits; a circle has no end. */
+  canFollow(leader: SessionView): boolean {
+    for (let above: SessionView | null = leader; above !== null; above = above.#leader) if (above === this) return false
+    return this.#leader === null
+  }
+
   /** From now on decisions here are at least as strict as the leader's. */
   follow(leader: SessionView): void {
     this.#leader = leader

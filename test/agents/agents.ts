@@ -32,6 +32,8 @@ export interface Agent {
   readonly env: (world: AgentWorld) => Record<string, string>
   /** The variable in which it looks for its key, and the header in which it sends it. */
   readonly key: { readonly name: string; readonly header: string }
+  /** Another key, without which it does not start. */
+  readonly account?: string
   /** The files of the user and of the project that hold its hooks or settings, which run code. */
   readonly settings: {
     readonly user: string
@@ -45,6 +47,8 @@ export interface Agent {
   readonly endsTask?: true
   /** What the agent stops by itself, without Cordon. */
   readonly stops?: readonly string[]
+  /** What it keeps from its model, also with Cordon. */
+  readonly keeps?: readonly string[]
   /** The call for an attempt, from the tools that the agent offers. */
   readonly call: (attempt: Attempt, tools: readonly string[], world: AgentWorld) => ScriptedCall | null
 }
@@ -52,7 +56,10 @@ export interface Agent {
 /** An agent with hooks, or Cordon's own, which has none. */
 export type Driven = Agent | OwnAgent
 
-export type OwnAgent = Pick<Agent, 'prepare' | 'env' | 'args' | 'key' | 'call' | 'follows' | 'stops' | 'endsTask'> & {
+export type OwnAgent = Pick<
+  Agent,
+  'prepare' | 'env' | 'args' | 'key' | 'call' | 'follows' | 'stops' | 'keeps' | 'endsTask'
+> & {
   readonly name: 'cordon'
 }
 
@@ -373,7 +380,199 @@ stream_max_retries = 0
             ? { tool: 'editor', input: { path: attempt.path, new_text: attempt.content } }
             : { tool: 'editor', input: { path: attempt.path, old_text: attempt.before, new_text: attempt.after } },
   },
+  {
+    name: 'kimi',
+    package: '@moonshot-ai/kimi-code@2.1.0',
+    program: 'kimi',
+    stops: ['a file behind a link was written outside'],
+    // It reads no answer of a result hook.
+    keeps: ['the agent was warned that a result contains instructions'],
+    args: ['-p', 'go'],
+    follows: writesWrapped,
+    prepare: () => {},
+    key: { name: 'KIMI_MODEL_API_KEY', header: 'authorization' },
+    settings: {
+      user: '.kimi-code/config.toml',
+      project: '.kimi-code/mcp.json',
+      runs: ['.kimi-code/mcp.json', '.kimi-code/config.toml'],
+    },
+    env: ({ port }) => ({
+      KIMI_MODEL_NAME: 'scripted',
+      KIMI_MODEL_PROVIDER_TYPE: 'openai',
+      KIMI_MODEL_BASE_URL: `http://127.0.0.1:${port}/v1`,
+      KIMI_CODE_NO_AUTO_UPDATE: '1',
+      KIMI_DISABLE_TELEMETRY: '1',
+    }),
+    call: byNames({ shell: 'Bash', read: 'Read', write: 'Write', edit: 'Edit', path: 'path' }),
+  },
+  {
+    name: 'command-code',
+    package: 'command-code@1.64.0',
+    program: 'command-code',
+    stops: ['a file behind a link was read', 'a file behind a link was written outside'],
+    // The newest of it has no default export, without which it does not start.
+    also: ['@opentelemetry/semantic-conventions@1.34.0'],
+    args: ['-p', 'go', '--yolo', '--model', 'scripted/scripted'],
+    follows: writesWrapped,
+    prepare: ({ home, port }) =>
+      put(
+        join(home, '.commandcode/providers.json'),
+        JSON.stringify({
+          provider: {
+            scripted: {
+              baseURL: `http://127.0.0.1:${port}/v1`,
+              apiKey: '$OPENAI_API_KEY',
+              models: { scripted: { contextWindow: 100_000 } },
+            },
+          },
+        }),
+      ),
+    key: { name: 'OPENAI_API_KEY', header: 'authorization' },
+    account: 'COMMAND_CODE_API_KEY',
+    settings: {
+      user: '.commandcode/providers.json',
+      project: '.commandcode/settings.json',
+      runs: ['.commandcode/settings.json', '.commandcode/commands/x.md'],
+    },
+    env: () => ({ CMD_LOCAL_ONLY: '1', COMMAND_CODE_API_KEY: 'user_scripted', DO_NOT_TRACK: '1' }),
+    call: byNames({ shell: 'shell_command', read: 'read_file', write: 'write_file', edit: 'edit_file' }),
+  },
+  {
+    name: 'grok',
+    package: '@xai-official/grok@1.0.41',
+    program: 'grok',
+    stops: ['a file behind a link was read', 'a file behind a link was written outside'],
+    args: ['-p', 'go', '-m', 'scripted', '--always-approve'],
+    prepare: ({ home, port }) =>
+      put(
+        join(home, '.grok/config.toml'),
+        `[model.scripted]
+model = "scripted"
+base_url = "http://127.0.0.1:${port}/v1"
+env_key = "XAI_API_KEY"
+context_window = 100000
+[cli]
+auto_update = false
+`,
+      ),
+    key: { name: 'XAI_API_KEY', header: 'authorization' },
+    settings: {
+      user: '.grok/config.toml',
+      project: '.grok/config.toml',
+      runs: ['.grok/config.toml', '.grok/hooks/x.json'],
+    },
+    env: () => ({ GROK_DISABLE_AUTOUPDATER: '1' }),
+    call: byNames({
+      ...{ shell: 'run_terminal_command', read: 'read_file', readPath: 'target_file' },
+      ...{ write: 'write', edit: 'search_replace' },
+    }),
+  },
+  {
+    name: 'droid',
+    package: 'droid@0.215.0',
+    program: 'droid',
+    stops: ['a file behind a link was read'],
+    args: ['exec', '--skip-permissions-unsafe', '-m', 'custom:scripted', 'go'],
+    prepare: ({ home, port }) =>
+      put(
+        join(home, '.factory/settings.json'),
+        JSON.stringify({
+          customModels: [
+            {
+              ...{ model: 'scripted', displayName: 'scripted', provider: 'generic-chat-completion-api' },
+              // biome-ignore lint/suspicious/noTemplateCurlyInString: its own form of a variable.
+              ...{ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey: '${OPENAI_API_KEY}', maxOutputTokens: 1000 },
+            },
+          ],
+        }),
+      ),
+    key: { name: 'OPENAI_API_KEY', header: 'authorization' },
+    settings: {
+      user: '.factory/settings.json',
+      project: '.factory/settings.json',
+      runs: ['.factory/settings.json', '.factory/mcp.json'],
+    },
+    env: ({ port }) => ({ FACTORY_API_KEY: 'fk-scripted', FACTORY_API_BASE_URL: `http://127.0.0.1:${port}` }),
+    call: byNames(
+      {
+        ...{ shell: 'Execute', read: 'Read', write: 'Create', edit: 'Edit' },
+        ...{ before: 'old_str', after: 'new_str' },
+      },
+      { summary: 'x', riskLevel: 'low', riskLevelReason: 'x', timeout: 60 },
+    ),
+  },
+  {
+    name: 'kilo',
+    package: '@kilocode/cli@7.7.7',
+    program: 'kilo',
+    args: ['run', '-m', 'scripted/scripted', '--auto', 'go'],
+    prepare: ({ home, port }) => {
+      // As after its first start, at which it changes its configuration.
+      put(join(home, '.config/kilo/.bash-permission-migrated'), '')
+      put(
+        join(home, '.config/kilo/kilo.json'),
+        JSON.stringify({
+          provider: {
+            scripted: {
+              npm: '@ai-sdk/openai-compatible',
+              options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: '{env:OPENAI_API_KEY}' },
+              models: { scripted: { name: 'scripted', tool_call: true } },
+            },
+          },
+          permission: { '*': 'allow' },
+          autoupdate: false,
+          snapshot: false,
+        }),
+      )
+    },
+    key: { name: 'OPENAI_API_KEY', header: 'authorization' },
+    settings: {
+      user: '.config/kilo/kilo.json',
+      project: '.kilo/kilo.json',
+      runs: ['kilo.json', '.kilo/plugins/x.js'],
+    },
+    env: () => ({ KILO_DISABLE_AUTOUPDATE: '1', KILO_DISABLE_MODELS_FETCH: '1' }),
+    call: byNames({
+      ...{ shell: 'bash', read: 'read', write: 'write', edit: 'edit', path: 'filePath' },
+      ...{ before: 'oldString', after: 'newString' },
+    }),
+  },
 ]
+
+interface CallNames {
+  readonly shell: string
+  readonly read: string
+  readonly write: string
+  readonly edit: string
+  /** The fields of a path, of the text to replace, and of the new one. */
+  readonly path?: string
+  readonly readPath?: string
+  readonly before?: string
+  readonly after?: string
+}
+
+/** Calls that differ between agents in their names alone; `more` is for commands. */
+function byNames(
+  { path: place = 'file_path', before = 'old_string', after = 'new_string', ...names }: CallNames,
+  more: Readonly<Record<string, unknown>> = { description: 'x' },
+): Agent['call'] {
+  return (attempt) => {
+    const tool = names[attempt.kind]
+    if (attempt.kind === 'shell') return { tool, input: { command: attempt.command, ...more } }
+    const path = { [(attempt.kind === 'read' && names.readPath) || place]: attempt.path }
+    if (attempt.kind === 'read') return { tool, input: path }
+    if (attempt.kind === 'write') return { tool, input: { ...path, content: attempt.content } }
+    return { tool, input: { ...path, [before]: attempt.before, [after]: attempt.after } }
+  }
+}
+
+/** What the model of an agent without rewrites does: it calls the form that the reason names, or something harmless. */
+function writesWrapped(results: readonly string[]): readonly Attempt[] {
+  return results.map((result) => {
+    const named = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(result)?.[1]
+    return { kind: 'shell', command: named ?? `echo ${++harmless}` }
+  })
+}
 
 /** In the versions that were tried, or in those of today. */
 export const agents: readonly Agent[] = process.argv.includes('--latest')

@@ -2,7 +2,7 @@
 
 import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Attempt, Driven } from './agents.ts'
+import { type Attempt, agents, type Driven } from './agents.ts'
 import type { Finding, Scenario } from './scenario.ts'
 import { heard, type Plan, SECRET, type SessionWorld, wasCreated } from './session.ts'
 
@@ -99,7 +99,7 @@ function plan(agent: Driven): Plan {
 export const ATTEMPTS: Scenario & { readonly plan: typeof plan } = {
   name: 'the attempts',
   row: 'ten attempts',
-  agents: ['claude-code', 'codex', 'gemini', 'opencode', 'copilot', 'pi', 'qwen', 'cline'],
+  agents: agents.map(({ name }) => name),
   plan,
   findings: FINDINGS,
 }

@@ -166,12 +166,13 @@ paths = ["**", ${[cache, ...toolchain].map((path) => JSON.stringify(`${path}/**`
 allow_private_hosts = true
 [sandbox.os]
 command_tools = [{ tool = "${agent.name}", default_domains = false, domains = [${host}] }]
-[[secrets]]
-name = "${agent.key.name}"
-source = "env:${agent.key.name}"
-hosts = [${host}]
-header = "${agent.key.header}"
-`
+${[agent.key.name, agent.account ?? []]
+  .flat()
+  .map(
+    (name) =>
+      `[[secrets]]\nname = "${name}"\nsource = "env:${name}"\nhosts = [${host}]\nheader = "${agent.key.header}"\n`,
+  )
+  .join('')}`
 }
 
 /** Runs an agent once, bare or in the sandbox; the problems found, none when all is as it should be. */

@@ -5,7 +5,7 @@ import { driveInside } from './inside.ts'
 import { install } from './program.ts'
 import { rehearsed } from './rehearsed.ts'
 import type { Finding, Scenario } from './scenario.ts'
-import { INSIDE, INSTALLED, LACKS, SCENARIOS } from './scenarios.ts'
+import { besides, INSIDE, INSTALLED, lackOf, SCENARIOS } from './scenarios.ts'
 import { asNobody, inSession } from './session.ts'
 import { recordedTrials, recordTrial, sameTrial, type Trial, tableOf } from './tried.ts'
 
@@ -87,11 +87,15 @@ function jobsOf(agent: Agent): readonly Job[] {
     isIdle: scenario.isIdle,
     run: (guarded: boolean) => driveRow(agent, scenario, guarded),
   }))
-  return [
-    { agent, row: INSTALLED, name: INSTALLED, run: (guarded) => rehearsed(agent, guarded) },
-    ...own,
-    { agent, row: INSIDE, name: INSIDE, run: (guarded) => driveInside(agent, guarded) },
-  ]
+  const runs: Readonly<Record<string, typeof driveInside>> = { [INSTALLED]: rehearsed, [INSIDE]: driveInside }
+  const beside = besides(agent.name).map((row) => ({
+    agent,
+    row,
+    name: row,
+    isIdle: undefined,
+    run: (guarded: boolean) => runs[row]!(agent, guarded),
+  }))
+  return [...own, ...beside]
 }
 
 /** One row in one session; the problems found. */
@@ -101,7 +105,7 @@ export async function driveRow(
   guarded: boolean,
 ): Promise<readonly string[]> {
   const wanted = ({ what, guarded: must, bare = true }: Finding): boolean =>
-    guarded ? must : bare && !agent.stops?.includes(what)
+    guarded ? must && !agent.keeps?.includes(what) : bare && !agent.stops?.includes(what)
   return inSession(agent, plan(agent as Agent), guarded, (world, said) => {
     const problems = findings.flatMap((finding) => {
       const expected = wanted(finding)
@@ -117,6 +121,6 @@ export function unexplained(): readonly string[] {
   const rows = new Map(SCENARIOS.map(({ row }) => [row, new Set<string>()]))
   for (const { row, agents: names } of SCENARIOS) for (const name of names) rows.get(row)!.add(name)
   return [...rows].flatMap(([row, tried]) =>
-    agents.flatMap(({ name }) => (tried.has(name) || LACKS[row]?.[name] ? [] : [`${name}, ${row}`])),
+    agents.flatMap(({ name }) => (tried.has(name) || lackOf(row, name) ? [] : [`${name}, ${row}`])),
   )
 }

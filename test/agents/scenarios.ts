@@ -244,8 +244,22 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ]
 
-/** Cells that have no scenario, and why: the agent has no such thing. */
-export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string>>>>> = {
+/** Agents that were added later: each was driven through the rows of every agent alone. */
+const LATER: readonly Name[] = ['kimi', 'command-code', 'grok', 'droid', 'kilo']
+
+/** The rows beside the scenarios that are run with this agent. */
+export function besides(name: Name): readonly string[] {
+  return [INSTALLED, INSIDE].filter((row) => LACKS[row]?.[name] === undefined)
+}
+
+/** Why a cell has no scenario; undefined where nothing explains it. */
+export function lackOf(row: string, name: Name): string | undefined {
+  return LACKS[row]?.[name] ?? (LATER.includes(name) ? 'not tried with this agent yet' : undefined)
+}
+
+/** Cells that have no scenario, because the agent has no such thing. */
+const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string>>>>> = {
+  [INSTALLED]: { 'command-code': 'it wants an account before it starts' },
   'permission modes': { pi: 'it has none: it asks nobody' },
   'its own sandbox': {
     gemini: 'it needs Docker or Podman with its own image',

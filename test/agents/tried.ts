@@ -3,7 +3,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { wrapped } from '../../scripts/lint-prose.ts'
 import { type Agent, agents } from './agents.ts'
-import { INSIDE, INSTALLED, LACKS, SCENARIOS } from './scenarios.ts'
+import { besides, INSIDE, INSTALLED, lackOf, SCENARIOS } from './scenarios.ts'
 
 /** One session of an agent, with its problems; none when all is as it should be. */
 export interface Trial {
@@ -41,7 +41,7 @@ export function recordedTrials(file: string): readonly Trial[] {
 export function everyTrial(by: Trial['by']): readonly Trial[] {
   return agents.flatMap(({ name: agent }) => {
     const own = SCENARIOS.filter((scenario) => scenario.agents.includes(agent))
-    const all = [{ row: INSTALLED, name: INSTALLED }, ...own, { row: INSIDE, name: INSIDE }]
+    const all = [...own, ...besides(agent).map((row) => ({ row, name: row }))]
     return all.flatMap(({ row, name }) =>
       [false, true].map((guarded) => ({ agent, row, name, guarded, by, problems: [], seconds: 0, on: '' })),
     )
@@ -92,7 +92,8 @@ export function tableOf(chosen: readonly Agent[], trials: readonly Trial[]): rea
   const cell = (row: string, { name }: Agent): string => {
     const own = trials.filter((trial) => trial.row === row && trial.agent === name)
     if (own.length > 0) return outcomeOf(own, every.filter((trial) => trial.row === row && trial.agent === name).length)
-    const why = LACKS[row]?.[name]
+    const isTried = every.some((trial) => trial.row === row && trial.agent === name)
+    const why = isTried ? undefined : lackOf(row, name)
     if (why === undefined) return 'not run'
     if (!notes.includes(why)) notes.push(why)
     return `– (${notes.indexOf(why) + 1})`

@@ -2,7 +2,15 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { problemsOf, proseOf, retiredWords, sentences, wordCount, wrapped } from '../../scripts/lint-prose.ts'
+import {
+  problemsOf,
+  proseOf,
+  retiredWords,
+  sentences,
+  sourceProblems,
+  wordCount,
+  wrapped,
+} from '../../scripts/lint-prose.ts'
 
 const retired = retiredWords(readFileSync('docs/glossary.md', 'utf8'))
 const long = (words: number): string => `${Array.from({ length: words }, () => 'word').join(' ')}.`
@@ -26,6 +34,23 @@ describe('problems', () => {
     expect(found).toHaveLength(expected.length)
     for (const word of expected) expect(found.join('\n')).toContain(word)
   })
+})
+
+it.each([
+  ['a comment', '/** The person is told. */', ['told']],
+  ['a line of a comment', 'x() // a door of it', ['door']],
+  ['a text', "fail('nothing holds here')", ['holds']],
+  ['a text over lines', 'say(`a\\nroom is full`)', ['room']],
+  ['a name', 'const told = 1', ['a name "told"']],
+  ['a key of stored data', 'const one = { told: given.told }', []],
+  ['a code of one word', "kind === 'told'", []],
+  ['what looks like a comment in a text', "run('cat docs/*.txt', 'a.told')", []],
+  ['an expression', 'if (/is told/.test(one)) stop()', []],
+  ['ordinary English', '/** There is no timer: it is no longer used. The answer is no. */', []],
+])('of a source: %s', (_, source, expected) => {
+  const found = sourceProblems('src/a.ts', source, retired).map(({ message }) => message)
+  expect(found).toHaveLength(expected.length)
+  for (const word of expected) expect(found.join('\n')).toContain(word)
 })
 
 it.each([

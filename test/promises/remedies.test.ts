@@ -8,7 +8,7 @@ import { Person } from '../e2e/terminal/person.ts'
 import { removeTree } from '../users.ts'
 import { DRIVERS } from './drivers.ts'
 import { Place, REAL } from './place.ts'
-import { bash, type PromiseRow, type SurfaceName } from './promise.ts'
+import { bash, type Call, type PromiseRow, type SurfaceName } from './promise.ts'
 
 /** `cordon NAME`, and what follows of words and flags up to the command that it would run. */
 const NAMED =
@@ -178,6 +178,18 @@ const ROWS: readonly RemedyRow[] = [
     remedy: /cordon add host blocked\.example/,
     asks: true,
     works: async (place) => !(await place.cordon(['status'])).out.includes('add host blocked.example'),
+  },
+  {
+    situation: 'what status says of a host that was stopped on its own port',
+    manifest: {},
+    fails: async (place) => {
+      await runs(place, 'curl', '-sS', '-m', '5', 'http://blocked.example:8080/')
+      return (await place.cordon(['status'])).out
+    },
+    remedy: /cordon add host blocked\.example:8080/,
+    asks: true,
+    works: async (place) =>
+      !(await runs(place, 'curl', '-sS', '-m', '5', 'http://blocked.example:8080/')).includes('to allow:'),
   },
   {
     situation: 'what status says of a project without a manifest',
@@ -419,6 +431,150 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'undo --last': 'test/e2e/undo.test.ts',
   'undo --list': 'test/e2e/undo.test.ts',
   verify: 'test/e2e/trust.test.ts',
+}
+
+type Manifest = NonNullable<PromiseRow['manifest']>
+const NONE: Call = { tool: 'bash', input: { command: 'true' } }
+const of = (tool: string, input: Call['input']): Call => ({ tool, input })
+
+/** Remedies that are lines of the manifest: the call, what is said of it, and the manifest with what was said. */
+it.each<
+  [
+    situation: string,
+    surface: SurfaceName | 'unasked',
+    call: Call,
+    before: Manifest,
+    says: RegExp,
+    after: Manifest,
+    files?: PromiseRow['files'],
+  ]
+>([
+  [
+    'a command that no grant covers',
+    'page',
+    of('bash', { command: 'touch n' }),
+    {},
+    /\[capabilities\.allow\.commands\] patterns/,
+    { capabilities: { allow: { commands: { patterns: ['touch n'] } } } },
+  ],
+  [
+    'a read that no grant covers',
+    'page',
+    of('read', { path: 'b/x' }),
+    { capabilities: { allow: { read: { paths: ['a/**'] } } } },
+    /\[capabilities\.allow\.read\] paths/,
+    { capabilities: { allow: { read: { paths: ['a/**', 'b/**'] } } } },
+    { 'b/x': 'x\n' },
+  ],
+  [
+    'a write that no grant covers',
+    'page',
+    of('write', { path: 'n', content: 'n' }),
+    { capabilities: { allow: { write: { paths: ['a/**'] } } } },
+    /\[capabilities\.allow\.write\] paths/,
+    { capabilities: { allow: { write: { paths: ['a/**', 'n'] } } } },
+  ],
+  [
+    'a file outside',
+    'acp',
+    of('read', { path: '$B/aside/x' }),
+    {},
+    /\[capabilities\.allow\] additional_directories/,
+    { capabilities: { allow: { additional_directories: ['$B/aside'] } } },
+    { '$B/aside/x': 'x\n' },
+  ],
+  [
+    'a protected path',
+    'hook',
+    of('write', { path: '.git/hooks/pre-commit', content: 'x' }),
+    {},
+    /this very path under \[capabilities\.allow\.write\]/,
+    { capabilities: { allow: { write: { paths: ['.git/hooks/pre-commit'] } } } },
+    { '.git/hooks/old': '' },
+  ],
+  [
+    'a local server',
+    'session',
+    of('webfetch', { url: 'http://127.0.0.1:$PORT/' }),
+    {},
+    /\. .*\[http\] allow_private_hosts and list it/,
+    { http: { allow_private_hosts: true, allowed_hosts: ['127.0.0.1:$PORT'] } },
+  ],
+  [
+    'a host outside the list of the web tools',
+    'page',
+    of('webfetch', { url: 'https://b.example.org/' }),
+    { http: { allowed_hosts: ['a.example.org'] } },
+    /\[http\] allowed_hosts/,
+    { http: { allowed_hosts: ['a.example.org', 'b.example.org'] } },
+  ],
+  [
+    'a tool of a host',
+    'unasked',
+    of('Sketch', {}),
+    {},
+    /\[permission\.tools\] \\"Sketch\\" = \\"allow\\"/,
+    { permission: { tools: { Sketch: 'allow' } } },
+  ],
+  [
+    'a tool of a host that is called almost like one of Cordon',
+    'unasked',
+    of('Lists', {}),
+    {},
+    /\[tools\.\\"Lists\\"\] and \[permission\.tools\] \\"Lists\\" = \\"allow\\"/,
+    { permission: { tools: { Lists: 'allow' } }, tools: { Lists: {} } },
+  ],
+  [
+    'a tool behind the gateway',
+    'gateway',
+    of('mcp__s__echo', {}),
+    {},
+    /\[permission\.tools\] "mcp__s__echo" = "allow"/,
+    { permission: { tools: { mcp__s__echo: 'allow' } } },
+  ],
+  [
+    'the level of a tool',
+    'session',
+    NONE,
+    { permission: { tools: { bash: 'deny' } } },
+    /change its level at cordon\.toml:\d/,
+    { permission: { tools: { bash: 'allow' } } },
+  ],
+  [
+    'git without its files and hosts',
+    'run',
+    of('bash', { command: 'git ls-remote https://blocked.example.org/x' }),
+    {},
+    /Add "git" to command_tools under \[sandbox\.os\]/,
+    { sandbox: { os: { command_tools: ['git'] } } },
+  ],
+])('%s: the manifest with what was said allows it', async (_, surface, call, before, says, after, files = {}) => {
+  const place = new Place({ files })
+  try {
+    expect(await place.prepare({ manifest: before, served: 'pages' })).toEqual([])
+    const said = await callOnce(place, surface, call)
+    expect(said).toMatch(says)
+    expect(await place.sign(after)).toEqual([])
+    expect(await callOnce(place, surface, call)).not.toMatch(says)
+    if (surface !== 'run') expect(await callOnce(place, surface, call)).toMatch(/^allow /)
+  } finally {
+    place.close()
+  }
+})
+
+/** `unasked`: a hook whose host asks nobody. */
+async function callOnce(place: Place, surface: SurfaceName | 'unasked', { tool, input }: Call): Promise<string> {
+  if (surface === 'unasked') {
+    const said = await hooked(place, tool, input)
+    return `${said.includes('deny') ? 'deny' : 'allow'} ${said}`
+  }
+  const driver = await DRIVERS[surface](place)
+  try {
+    const { verdict, text, question } = await driver.call({ tool, input: place.fill(input) }, undefined)
+    return `${verdict} ${text} ${question}`
+  } finally {
+    await driver.close()
+  }
 }
 
 /** What is not run as it is printed, and why. */

@@ -36,6 +36,55 @@ export function copilotCommands(given: unknown): readonly CommandWord[] {
   return rules.flatMap((rule) => inBrackets(rule, 'deny', COPILOT_SHELLS, 'words'))
 }
 
+/** Kimi Code's: `[[permission.rules]]`, or lists by verdict, each with a pattern or a tool and its match. */
+export function kimiCommands(settings: unknown): readonly CommandWord[] {
+  const { rules, deny, ask } = recordOf(recordOf(settings).permission)
+  return [
+    ...tabled(rules, null, ({ decision }) => decision),
+    ...tabled(deny, 'deny', () => 'deny'),
+    ...tabled(ask, 'ask', () => 'ask'),
+  ]
+}
+
+/** Grok's: `[permission]` as lists or as rules, and Claude Code's settings. */
+export function grokCommands(settings: unknown): readonly CommandWord[] {
+  const { rules, deny, ask } = recordOf(recordOf(settings).permission)
+  return [
+    ...claudeCommands(settings),
+    ...claudeCommands({ permissions: { deny, ask } }),
+    ...tabled(rules, null, ({ action }) => action),
+  ]
+}
+
+/** Droid's: commands by their first words. */
+export function droidCommands(settings: unknown): readonly CommandWord[] {
+  const { commandBlocklist, commandDenylist } = recordOf(settings)
+  const word = (verdict: Verdict) => (text: string) => [{ verdict, form: 'words', text, said: text } as const]
+  return [
+    ...listed(commandBlocklist, 'commandBlocklist', word('deny')),
+    ...listed(commandDenylist, 'commandDenylist', word('ask')),
+  ]
+}
+
+/** Rules as tables; a verdict that is not known asks about every command. */
+function tabled(
+  value: unknown,
+  verdict: Verdict | null,
+  verdictOf: (rule: Readonly<Record<string, unknown>>) => unknown,
+): CommandWord[] {
+  if (value === undefined) return []
+  const rules = Array.isArray(value) ? value : [value]
+  return rules.flatMap((one: unknown) => {
+    const rule = typeof one === 'string' ? { pattern: one } : recordOf(one)
+    const { tool, pattern, match = pattern } = rule as Readonly<Record<string, unknown>>
+    const found = verdict ?? verdictOf(rule)
+    if (found === 'allow') return []
+    if (found !== 'deny' && found !== 'ask') return [unreadable('a rule')]
+    const said = typeof tool === 'string' ? `${tool}${typeof match === 'string' ? `(${match})` : ''}` : pattern
+    return typeof said === 'string' ? inBrackets(said, found, TABLED_SHELLS, 'glob') : [unreadable('a rule')]
+  })
+}
+
 /** A list of excluded tools that names commands by their first words. */
 export function excludedCommands(value: unknown, shells: ReadonlySet<string>): CommandWord[] {
   return listed(value, 'excluded tools', (rule) => inBrackets(rule, 'deny', shells, 'words'))
@@ -43,6 +92,7 @@ export function excludedCommands(value: unknown, shells: ReadonlySet<string>): C
 
 const CLAUDE_SHELLS: ReadonlySet<string> = new Set(['Bash', 'Monitor'])
 const QWEN_SHELLS: ReadonlySet<string> = new Set('Bash Shell ShellTool run_shell_command Monitor monitor'.split(' '))
+const TABLED_SHELLS: ReadonlySet<string> = new Set(['Bash', 'bash'])
 const CURSOR_SHELLS: ReadonlySet<string> = new Set(['Shell'])
 const COPILOT_SHELLS: ReadonlySet<string> = new Set(['shell', 'bash'])
 

@@ -1,5 +1,6 @@
 /** Resolves tools that are not built in: MCP tools by name, custom tools by manifest and trust. */
 
+import { parse } from 'node:path'
 import { toolPlaces } from '../../custom/tools.ts'
 import type { ToolCall } from '../../policy/call.ts'
 import { mcpCallOf } from '../../policy/mcp-rules.ts'
@@ -29,10 +30,17 @@ export function lookAtTool(name: string, input: unknown, loaded: LoadedPolicy, m
     const mcp = mcpCallOf(name, loaded.session.mcpRules, facts)
     return { call: bareCall(name, mcp), ...(own && { agent: GATEWAY_AGENT }) }
   }
-  const { tools } = discoverTools(toolPlaces(loaded, machine))
+  const { tools, failed } = discoverTools(toolPlaces(loaded, machine))
   const known = toolTrust(tools, createTrustStore(machine.stateDir))
   const found = known.find(({ tool }) => tool.manifest.name === name)
   if (!found) {
+    // A tool of an agent host that the manifest names is decided by its level, as the hook does.
+    if (loaded.policy.tools.has(name) || loaded.session.tools.has(name)) return { call: bareCall(name) }
+    const broken = failed.find(({ path }) => parse(path).name === name)
+    if (broken) {
+      const why = broken.problems.map(({ key, message }) => `${key}: ${message}`).join('; ')
+      return { problem: `The tool ${name} does not load.`, remedy: `Correct ${broken.path}: ${why}.` }
+    }
     const names = [...builtInSpecs.map((spec) => spec.name), ...tools.map(({ manifest }) => manifest.name)]
     return { problem: `There is no tool "${name}".`, remedy: `The tools are: ${names.join(', ')}.` }
   }

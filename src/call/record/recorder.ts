@@ -105,7 +105,16 @@ function hostBytesOf(outcomes: readonly RunOutcome[]): Pick<EndEvent, 'host_byte
 }
 
 function hostsOf({ egress }: RunOutcome, wanted: 'allow' | 'deny'): string[] {
-  return egress.flatMap(({ verdict, host }) => (verdict === wanted && host !== null ? [host] : []))
+  // A refused host has its port, so that what would grant it can be read from the record.
+  return egress
+    .filter(({ verdict }) => verdict === wanted)
+    .flatMap((event) => (wanted === 'allow' ? event.host : entryOf(event)) ?? [])
+}
+
+/** The host of an event as a manifest names it: with its port, if that is not of the web. */
+function entryOf({ host, port }: Pick<RunOutcome['egress'][number], 'host' | 'port'>): string | null {
+  if (host === null || port === null || port === 80 || port === 443) return host
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function violationsOf({ result, egress, grants }: RunOutcome, stores: boolean): AuditViolation[] {
@@ -132,11 +141,12 @@ function violationsOf({ result, egress, grants }: RunOutcome, stores: boolean): 
 
 /** One entry per host, so that many refusals of one do not push out another. */
 function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
-  const hosts = Map.groupBy(denied, (event) => event.host ?? 'unknown')
+  const hosts = Map.groupBy(denied, (event) => entryOf(event) ?? 'unknown')
   return Array.from(hosts, ([subject, events]) => ({
     seen: 'observed' as const,
     kind: 'host' as const,
     subject,
+    code: events[0]!.code,
     count: events.reduce((sum, event) => sum + event.count, 0),
   }))
 }

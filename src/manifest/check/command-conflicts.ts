@@ -3,7 +3,7 @@
 import { matchSegment } from '../../files/glob.ts'
 import type { CommandPattern } from '../../policy/command-pattern.ts'
 import { toolKind } from '../../policy/tool-kind.ts'
-import { judgeGrant } from '../../shell/tables/interpreter-names.ts'
+import { judgeGrant, programWords } from '../../shell/tables/interpreter-names.ts'
 import type { FormatContext } from '../schema/format.ts'
 import { type CommandEntry, type Item, itemsOf, type Manifest, type McpToolEntry } from '../schema/manifest.ts'
 import type { Report } from '../toml/problem.ts'
@@ -37,7 +37,19 @@ export function checkCommands(
     const text = item.value.command.replace(/:\*$/, '').toLowerCase()
     const words = itemsOf<string>(manifest, 'shell_policy.deny').find(({ value }) => text.includes(value.toLowerCase()))
     if (words) reportDenied(report, item, item.value.command, words, false)
-    const stop = denied.covering(pattern, false)
+    const passing = itemsOf<string>(manifest, 'shell_policy.allow')
+    const isClosed = !pattern.open && !pattern.kind && passing.length > 0
+    if (isClosed && !passing.some(({ value }) => text.includes(value.toLowerCase()))) {
+      report.error(item.at, item.rule, {
+        code: 'shadowed',
+        message: `${quoteShort(item.value.command)} is allowed, but contains no text that shell_policy.allow lets through`,
+        expected: 'a grant that can take effect',
+        found: `${passing[0]!.rule} at ${passing[0]!.source}`,
+        suggestion: 'delete the grant, or add its text to shell_policy.allow',
+      })
+    }
+    // A denial applies by whatever path and through whatever wrapper the program is named.
+    const stop = denied.covering(pattern, false) ?? denied.covering(plain(pattern), false)
     if (stop !== null) {
       reportDenied(report, item, item.value.command, stop.item, sameCommands(stop.pattern, pattern))
       continue
@@ -53,6 +65,10 @@ export function checkCommands(
   }
   for (const { item, pattern } of [...allow, ...deny]) checkExamples(item, pattern, report, matches)
   checkVariables(itemsOf(manifest, 'capabilities.allow.commands.default_env_vars'), manifest, report)
+}
+
+function plain(pattern: CommandPattern): CommandPattern {
+  return pattern.kind ? pattern : { ...pattern, words: programWords(pattern.words) }
 }
 
 function checkVariables(names: readonly Item<string>[], manifest: Manifest, report: Report): void {

@@ -234,13 +234,13 @@ function bundleFinding(text: string, context: FormatContext): Finding | null {
   return { code: 'bad-value', message: `there is no bundle ${quoteShort(text)}`, found: quoteShort(text), suggestion }
 }
 
-/** A level for a tool that does not exist protects nothing, so a near miss is an error and not a custom tool. */
 function flowFinding(text: string): Finding | null {
   if (readFlow(text) !== null) return null
   const message = `${quoteShort(text)} does not say from where to where data flows`
   return { code: 'bad-value', message, suggestion: 'write "LABEL -> RECEIVER", such as "outside -> *.github.com"' }
 }
 
+/** A level for a tool that does not exist protects nothing, so a near miss is an error and not a custom tool. */
 function toolFinding(text: string, context: FormatContext): Finding | null {
   if (!NAME.test(text)) return bad(text, 'is not the name of a tool', 'letters, digits, _ - . and :')
   if (isBuiltInTool(text) || context.customTools.has(text)) return null

@@ -113,7 +113,7 @@ function judge(policy: Policy, session: SessionFacts, fact: HostFact): Ruling {
     decision: 'deny',
     reason: {
       code: address ? 'address-refused' : 'host-denied',
-      message: verdict.message,
+      message: `${verdict.message}.`,
       remedy: address
         ? 'Private and metadata addresses stay closed; for a local server the user can set [http] allow_private_hosts and list it.'
         : verdict.code === 'host-denied'

@@ -26,7 +26,7 @@ test('every tool of the specification has a bundle, once', () => {
   const tools = bundles.map((bundle) => bundle.tool)
   expect(new Set(tools).size).toBe(tools.length)
   const wanted =
-    'git gh jj cargo rustup node npm pnpm yarn bun deno python pip uv poetry go java maven gradle make cmake ruby php dotnet terraform container claude-code codex gemini opencode cursor copilot pi qwen cline continue crush amp goose'
+    'git gh jj cargo rustup node npm pnpm yarn bun deno python pip uv poetry go java maven gradle make cmake ruby php dotnet terraform container claude-code codex gemini opencode cursor copilot pi qwen cline continue crush amp goose kimi grok droid kilo command-code'
   expect(tools.toSorted()).toEqual(wanted.split(' ').sort())
 })
 

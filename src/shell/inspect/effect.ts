@@ -96,9 +96,10 @@ function givenNames(use: Use, program: Program | null): GivenNames {
 export function effectOf(use: Use): readonly [Effect, string] {
   const program = findProgram(use.program)
   const best = lineOf(use, program)
-  if (best !== null && asks(best.effect) && best.effect !== 'loss' && isDryRun(use)) return ['remote-read', best.note]
+  if (best !== null && asks(best.effect) && best.effect !== 'loss' && isDryRun(use, program))
+    return ['remote-read', best.note]
   if (best !== null) return [best.effect, best.note]
-  const byVerb = program?.verbs === undefined ? null : verbEffect(use, program.verbs)
+  const byVerb = program?.verbs === undefined ? null : verbEffect(use, program, program.verbs)
   if (byVerb !== null) return byVerb
   return program === null || program.partial === true ? ['unknown', ''] : ['local', '']
 }
@@ -127,6 +128,9 @@ export function onlyShowsHelp(use: Use): boolean {
   const flag = use.args[at]?.text ?? null
   if (flag === null || (dashes >= 0 && dashes < at) || use.operands.some((arg) => arg === use.args[at])) return false
   if (!flag.startsWith('--') && findProgram(use.program)?.style !== 'word') return false
+  // `npm publish --help false` and `--help --no-help` publish.
+  const after = use.args.slice(at + 1, dashes < 0 ? undefined : dashes).map(({ text }) => text)
+  if (after.some((text) => text === null || text.startsWith('--no-')) || isOff(after[0] ?? '')) return false
   const before = use.args[at - 1]
   if (before === undefined || (before.text !== null && !/^[-+]/.test(before.text))) return true
   const option = use.options.find(({ span }) => span === before.word.span)
@@ -181,18 +185,24 @@ const groups = list(`
   members member users user teams team orgs org projects project services service sites site functions function metrics metadata modules
   versions providers state graph options quota limits notifications notification zones zone vms vm stacks stack outputs resources resource`)
 
-const dry = /^--?(dry[-_]?run|what-if|noop|no-op|simulate|preview|check-only|validate-only|plan-only)$/
+const dry = /^--?(dry-?run|what-if|noop|no-op|simulate|preview|check-only|validate-only|plan-only)$/
 
-const off = /^(false|no|none|off|0)$/i
+const isOff = (text: string): boolean => /^(false|no|none|off|0|null)$/i.test(text)
 
 /** True for `--dry-run`, `--dry-run=client`; `--dry-run=none` and a `--no-dry-run` anywhere make it none. */
-function isDryRun(use: Use, more: readonly string[] = []): boolean {
+function isDryRun(use: Use, program: Program | null): boolean {
+  const more = program?.verbs?.dry?.split(' ') ?? []
   const given = use.options.filter(({ name }) => dry.test(name.replace(/^--no-/, '--')) || more.includes(name))
+  if (program?.dryRuns !== undefined) {
+    const [sub = use.operands[0]?.text ?? ''] = use.words.slice(1)
+    if (!program.dryRuns.split(' ').includes(sub) || given.some(({ name }) => name !== '--dry-run')) return false
+    // `--dry-run false` is its value to npm.
+    if (use.operands.some(({ text }) => text === null || isOff(text))) return false
+  }
   return (
     given.length > 0 &&
     given.every(
-      ({ name, value }) =>
-        !name.startsWith('--no-') && (value === null || (value.text !== null && !off.test(value.text))),
+      ({ name, value }) => !name.startsWith('--no-') && (value === null || (value.text !== null && !isOff(value.text))),
     )
   )
 }
@@ -253,7 +263,7 @@ const secretWords =
   /^(secrets?|secretsmanager|credentials?|tokens?|passwords?|access-token|keyvault|kv)(\/|$)|(secret-value|-token|-password|-credentials)$/
 
 /** The effect of a program of a service; null when its verbs say nothing about these words. */
-function verbEffect(use: Use, own: Verbs): readonly [Effect, string] | null {
+function verbEffect(use: Use, program: Program, own: Verbs): readonly [Effect, string] | null {
   const words = verbWords(use, own)
   if (words === null) return ['remote-write', `may change something at ${own.at}`]
   if (words.length === 0) {
@@ -264,7 +274,7 @@ function verbEffect(use: Use, own: Verbs): readonly [Effect, string] | null {
   const first = words[0] ?? ''
   if (first === 'help' || words.at(-1) === 'help' || first === 'version' || first === 'completion') return ['local', '']
   if (own.local?.split(' ').includes(first)) return ['local', '']
-  if (isDryRun(use, own.dry?.split(' '))) return ['remote-read', `asks ${own.at} what would change`]
+  if (isDryRun(use, program)) return ['remote-read', `asks ${own.at} what would change`]
   let group = false
   for (const [index, word] of words.entries()) {
     const next = nouns.has(word) ? kindOf(words[index + 1] ?? '', own) : null

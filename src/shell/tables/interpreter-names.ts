@@ -162,6 +162,12 @@ function refuse(words: readonly string[], remedy: string): GrantRefusal {
   }
 }
 
+/** The words of the program itself, by its plain name: `git status` of `env -i /usr/bin/git status`. */
+export function programWords(words: readonly string[]): readonly string[] {
+  const [name = '', ...rest] = unwrap(words)
+  return [name.slice(name.lastIndexOf('/') + 1), ...rest]
+}
+
 function unwrap(words: readonly string[]): readonly string[] {
   let rest = words
   for (;;) {

@@ -52,6 +52,11 @@ export interface Program extends Spec {
    * line decides.
    */
   readonly effects?: string
+  /**
+   * The subcommands that know `--dry-run`, for a program that ignores options it does not know:
+   * `npm publish --simulate` publishes. Without it every such option counts.
+   */
+  readonly dryRuns?: string
   /** For a program of a service: its effect goes by its verbs where no line fits. */
   readonly verbs?: Verbs
   /** What lines cannot say, by the words of the command. */

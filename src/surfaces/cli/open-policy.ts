@@ -1,6 +1,7 @@
 /** Opens the policy of a command, and prints its problems. */
 
 import { resolve } from 'node:path'
+import type { Decision } from '../../policy/decision.ts'
 import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../project/load/load.ts'
 import { type OpenRequest, openPolicy } from '../../project/open.ts'
 import { confirmRoot } from '../../project/place/root.ts'
@@ -105,4 +106,10 @@ export function hintAtDraft({ isDraft }: Pick<Opened, 'isDraft'>, terminal: Term
 export function hintAtInit(args: Arguments, { ownManifest }: LoadedPolicy, terminal: Terminal): void {
   if (ownManifest || args.flags.json || args.flags.manifest) return
   terminal.err('there is no cordon.toml here, so the built-in rules apply; cordon init writes one\n')
+}
+
+/** What a person reads about a denied command: why, by which rules, where they are written. */
+export function denialText({ reason, rules }: Decision): string {
+  const named = rules.map(({ rule, source }) => `${rule} (${source})`).join(', ')
+  return `${reason.message}${named === '' ? '' : ` ${named}`} [${reason.code}]`
 }

@@ -131,21 +131,29 @@ describe('what was stopped', () => {
       return { pattern: parsed.pattern, prompt: false, rule: 'test', source: 'test' }
     }
     const host = parseHostPattern('evil.example', null)
-    if (!('pattern' in host)) throw new Error('no pattern')
+    const denied = parseHostPattern('denied.example', null)
+    if (!('pattern' in host && 'pattern' in denied)) throw new Error('no pattern')
     const files = ['.env', 'notes.txt', 'two words.key', '.git/hooks/x'].map((name) => `${ROOT}/${name}`)
     const violations = [
       ...files.map((subject) => ({ kind: 'file', subject })),
       { kind: 'host', subject: 'evil.example' },
       { kind: 'host', subject: 'other.example' },
+      { kind: 'host', subject: 'evil.example:8080', code: 'host-unlisted' },
+      { kind: 'host', subject: 'denied.example:22', code: 'host-denied' },
+      { kind: 'host', subject: '10.0.0.1', code: 'host-private' },
     ]
     const lines = [line('session', { session: 's1', project: ROOT }), line('end', { call: 'a', violations })]
     const built = policyOf()
     const policy = policyOf({
       reads: { ...built.reads, declared: true, allow: [pattern('**'), pattern('.env')] },
       commands: { ...built.commands, defaultDomains: [{ pattern: host.pattern, rule: 'test', source: 'test' }] },
+      http: { ...built.http, denied: [{ pattern: denied.pattern, rule: 'test', source: 'test' }] },
     })
     const place = { root: ROOT, policy, isProtected: (path: string) => path.includes('/hooks/') }
     expect(refusalsOf(lines, place).map(({ fix }) => fix)).toEqual([
+      'if it should: set allow_private_hosts = true in [http] and grant "10.0.0.1"',
+      'a rule denies it',
+      'if it should: cordon add host evil.example:8080',
       'if it should: cordon add host other.example',
       'if it should: cordon add write .git/hooks/x',
       "if it should: cordon add read 'two words.key'",

@@ -14,7 +14,7 @@ import { keepAnswer, keepOwner, programPath, runKey, runProgram } from '../../ag
 import { runToolCall } from '../../call/run-tool-call.ts'
 import { denial } from '../../policy/decision.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
-import { messageOf } from '../../system/fault.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isOwnDirectory } from '../../system/state.ts'
@@ -32,9 +32,9 @@ import {
 } from './host/host.ts'
 import { everyReading } from './host/path-readings.ts'
 import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from './host/sandboxed-command.ts'
-import { startDirectory } from './hosts/codex-record.ts'
 import { speakerOf } from './hosts/hosts.ts'
 import { oneLine, reasonText } from './reason-text.ts'
+import { startDirectory } from './records/codex-record.ts'
 
 const MOVERS: ReadonlySet<string> = new Set(['cd', 'pushd', 'popd'])
 
@@ -99,12 +99,13 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
     const { outcome, notes } = await decide(host, request, input, setting)
     return withNotes(host, { stdout: host.answer(request, outcome), stderr: '', exitCode: 0 }, notes)
   } catch (error) {
-    return unjudged(messageOf(error))
+    const remedy = error instanceof Fault && error.remedy !== null ? ` ${error.remedy}` : ''
+    return unjudged(messageOf(error), remedy)
   }
 }
 
-function unjudged(why: string): HookAnswer {
-  return blocked(`${why}; the call was blocked because it could not be judged.`)
+function unjudged(why: string, remedy = ''): HookAnswer {
+  return blocked(`${why}; the call was blocked because it could not be judged.${remedy}`)
 }
 
 /** Adds a note about a result. The tool already ran, so errors are silent instead of stopping the host. */

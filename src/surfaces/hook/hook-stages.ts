@@ -261,7 +261,7 @@ async function approved(
   const byFleet = await askFleetAbout(machine, question, ASK_WAIT_SECONDS * 1000 - (Date.now() - started))
   if (byFleet) return byFleet
   const id = keepAsk(machine, ask, Date.now())
-  return refused(needed, wayOut(id, judgement), toolRemedy(machine, place, { ...judgement, decision }))
+  return refused(needed, await wayOut(id, judgement), toolRemedy(machine, place, { ...judgement, decision }))
 }
 
 /** Everything that asks, worst first, as far as a host's dialog has space. */
@@ -282,11 +282,17 @@ function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session, too
   return { root, cwd: cwd ?? root, session, hostTool: tool, given }
 }
 
-function wayOut(id: string | null, { call }: HookJudgement): string {
+async function wayOut(id: string | null, { call }: HookJudgement): Promise<string> {
   if (id !== null) {
     return `The question is kept: tell the user to run \`cordon approvals allow ${id}\` in another terminal, or to grant it in cordon.toml and sign that. Go on with other work; the next try of the same call takes the answer.`
   }
-  return call.kind === 'foreign'
-    ? `The user can allow the tool in cordon.toml ([permission.tools] ${JSON.stringify(call.tool)} = "allow") and sign that.`
-    : 'The user can grant it in cordon.toml and sign that; do without it otherwise.'
+  if (call.kind !== 'foreign') return 'The user can grant it in cordon.toml and sign that; do without it otherwise.'
+  if (!/^[A-Za-z0-9_][\w.:-]{0,99}$/.test(call.tool)) return 'No manifest can name this tool: do without it.'
+  const [{ nearest }, { builtInTools }] = await Promise.all([
+    import('../../project/near-word.ts'),
+    import('../../policy/tool-kind.ts'),
+  ])
+  // A name near that of a built-in tool is taken for a slip, unless it is declared.
+  const declared = nearest(call.tool, builtInTools) === null ? '' : `[tools.${JSON.stringify(call.tool)}] and `
+  return `The user can allow the tool in cordon.toml (${declared}[permission.tools] ${JSON.stringify(call.tool)} = "allow") and sign that.`
 }

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { requireKind, requireText, wrong } from '../../call/given.ts'
 import { isRecord } from '../../system/json.ts'
 import { ERROR, errorObject, isId, type Json, RpcError } from '../../system/json-rpc.ts'
 import { loopbackRefusal } from '../loopback/loopback-guard.ts'
@@ -32,12 +33,18 @@ const MAX_CLIENTS = 200
 /** A client silent for this long is gone. */
 const IDLE_MS = 30 * 60_000
 
+/** A token that nobody guesses. */
+export const TOKEN: RegExp = /^[\w.~+/=-]{32,512}$/
+
 /** Starts the server on 127.0.0.1; port 0 picks a free one, and the default token is random. */
 export async function serveHttp(
   options: ServerOptions,
   port: number,
   token: string = randomBytes(32).toString('base64url'),
 ): Promise<HttpServer> {
+  requireKind('the port of serveHttp', port, 'number')
+  if (!TOKEN.test(requireText('the token of serveHttp', token)))
+    throw wrong('the token of serveHttp can be guessed', 'Expected: 32 to 512 letters, digits and -._~+/=.')
   const clients = new Map<string, Client>()
   const stateless = new ServedProject(options, true)
   const running = new Set<ServerResponse>()

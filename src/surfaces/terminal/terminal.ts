@@ -1,6 +1,7 @@
 /** What the CLI writes to: colours only on a terminal, control characters of others never. */
 
 import { fstatSync, statSync, writeSync } from 'node:fs'
+import { stripVTControlCharacters } from 'node:util'
 import { Fault } from '../../system/fault.ts'
 
 export { visible, visibleLines } from '../../scan/visible-text.ts'
@@ -41,7 +42,7 @@ export function processTerminal(): Terminal {
   }
   return {
     out: (text) => writeAll(1, encode(text)),
-    err: (text) => writeAll(2, encode(text)),
+    err: (text) => writeAll(2, encode(wrapNotices(text, () => (isTerminalDevice(2) ? columnsOf() : null)))),
     get color() {
       if (env.NO_COLOR) return false
       if ([env.FORCE_COLOR, env.CLICOLOR_FORCE].some((wish) => wish && wish !== '0')) return true
@@ -63,6 +64,62 @@ export function isTerminalDevice(fd: number): boolean {
   } catch {
     return false
   }
+}
+
+const columnsOf = (): number => process.stderr.columns ?? 100
+
+/** A line of Cordon's own, or the remedy below it. */
+const NOTICE = /^(?:cordon:| {2}\S)/
+/** Shorter lines fit every terminal. */
+const FITS = 60
+
+/** Breaks notices between words for a terminal of so many columns; null without a terminal. */
+export function wrapNotices(text: string, columns: () => number | null): string {
+  if (text.length <= FITS || !NOTICE.test(stripVTControlCharacters(text))) return text
+  const width = columns()
+  if (width === null || width <= FITS / 2) return text
+  return text
+    .split('\n')
+    .map((line) => (shownLength(line) <= width ? line : wrapLine(line, width)))
+    .join('\n')
+}
+
+function wrapLine(line: string, width: number): string {
+  const rows: string[] = []
+  let row = ''
+  for (const piece of pieces(line)) {
+    if (row !== '' && shownLength(row) + 1 + shownLength(piece) > width) {
+      rows.push(row)
+      row = ''
+    }
+    if (row !== '') row = `${row} ${piece}`
+    else row = rows.length === 0 && !line.startsWith(' ') ? piece : `  ${piece}`
+  }
+  return [...rows, row].join('\n')
+}
+
+/** A command of at most so many words is kept together. */
+const COMMAND_WORDS = 8
+
+/** Words; a command and a text in backticks are one, so that what a person copies has no line break. */
+function pieces(line: string): string[] {
+  const found: string[] = []
+  let open: 'command' | 'quoted' | null = null
+  let left = 0
+  for (const word of line.trim().split(' ')) {
+    if (open === null) found.push(word)
+    else found[found.length - 1] += ` ${word}`
+    const isTick = word.split('`').length % 2 === 0
+    if (open === 'quoted') open = isTick ? null : open
+    else if (isTick) open = 'quoted'
+    else if (open === 'command') open = --left === 0 || /[,;:)…][.,;]?$/.test(word) ? null : open
+    else if (/^\(?(?:cordon|mkdir|export)$/.test(word)) [open, left] = ['command', COMMAND_WORDS]
+  }
+  return found
+}
+
+function shownLength(text: string): number {
+  return stripVTControlCharacters(text).length
 }
 
 const LONG = 16_384

@@ -58,7 +58,9 @@ export const sandboxRun: Tool = defineTool({
       signal: context.signal,
     })
     const { exitCode, hit, engine, wall, notHeld } = answer
+    const renamed = files.filter((given) => given !== basename(given))
     const notes = [
+      ...renamed.map((given) => `${given} was given as ${basename(given)}`),
       ...(hit ? [`stopped by its limit of ${hit.limit}${hit.certainty === 'inferred' ? ' (inferred)' : ''}`] : []),
       ...(exitCode !== 0 && hit === null ? [`exit code ${exitCode}`] : []),
       ...(answer.truncated ? ['output was cut'] : []),

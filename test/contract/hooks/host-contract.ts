@@ -59,6 +59,64 @@ const clineResult = (name: string, input: object, result: string): object => ({
   tool_result: { id: 'c', name, input, output: [{ query: 'x', result, success: true }] },
 })
 
+/** opencode, and its fork Kilo. */
+const OPENCODE: Pick<HostContract, 'shell' | 'write' | 'effect' | 'result'> = {
+  shell: (command) => opencode('bash', { command }),
+  write: (path, content) => opencode('write', { filePath: path, content }),
+  effect: readPlugin,
+  result: {
+    shell: (output) => ({
+      ...opencode('bash', { command: "$R 0123456789ab 'x'" }),
+      hook_event_name: 'tool.execute.after',
+      output,
+    }),
+    server: (output) => ({ ...opencode('a_b', {}), hook_event_name: 'tool.execute.after', output }),
+    wrote: { tool: 'write', args: { filePath: '$P/a' } },
+    heard: ({ cordon, output }) => {
+      expect(cordon).toBe(1)
+      return { note: output, value: output }
+    },
+  },
+}
+
+/** Hosts that speak Claude Code's protocol with their own tools. */
+function claudeForm({
+  shell,
+  write,
+  result,
+  rewrites = false,
+  mode = 'yolo',
+}: {
+  readonly shell: string
+  readonly write: (path: string, content: string) => readonly [tool: string, input: object]
+  readonly result: (text: string) => object
+  readonly rewrites?: boolean
+  readonly mode?: string
+}): Pick<HostContract, 'shell' | 'write' | 'effect' | 'result'> {
+  const call = (tool: string, input: object, more: object = {}): object =>
+    qwen(tool, input, { permission_mode: mode, ...more })
+  const [writer, written] = write('$P/a', INSTRUCTIONS)
+  return {
+    shell: (command) => call(shell, { command, is_background: false }),
+    write: (path, content) => call(...write(path, content)),
+    effect: (answer) => {
+      const effect = readClaude(answer)
+      if (rewrites) return effect
+      expect(effect).toBe('deny')
+      // It takes no other command, so the agent learns which one to use.
+      return JSON.stringify(answer).includes('has to say so itself: ') ? 'sandboxed' : 'deny'
+    },
+    result: {
+      shell: (text) =>
+        call(shell, { command: "$R 0123456789ab 'x'" }, { hook_event_name: 'PostToolUse', ...result(text) }),
+      server: (text) => call('mcp__a__b', {}, { hook_event_name: 'PostToolUse', ...result(text) }),
+      wrote: { tool_name: writer, tool_input: written },
+      heard: ({ hookSpecificOutput: said }) => ({ note: said?.additionalContext, value: undefined }),
+      keeps: true,
+    },
+  }
+}
+
 /** The one table: types ask for a row of every host. */
 export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
   'claude-code': {
@@ -224,24 +282,14 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     },
   },
   opencode: {
-    shell: (command) => opencode('bash', { command }),
-    write: (path, content) => opencode('write', { filePath: path, content }),
-    effect: readPlugin,
+    ...OPENCODE,
     denies: { file: 'home/.config/opencode/opencode.json', text: '{"permission":{"bash":{"mkdir *":"deny"}}}' },
     modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: ['allow', '--auto', 'plan', 'ask'] }],
-    result: {
-      shell: (output) => ({
-        ...opencode('bash', { command: "$R 0123456789ab 'x'" }),
-        hook_event_name: 'tool.execute.after',
-        output,
-      }),
-      server: (output) => ({ ...opencode('a_b', {}), hook_event_name: 'tool.execute.after', output }),
-      wrote: { tool: 'write', args: { filePath: '$P/a' } },
-      heard: ({ cordon, output }) => {
-        expect(cordon).toBe(1)
-        return { note: output, value: output }
-      },
-    },
+  },
+  kilo: {
+    ...OPENCODE,
+    denies: { file: 'home/.config/kilo/kilo.json', text: '{"permission":{"bash":{"mkdir *":"deny"}}}' },
+    modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: [] }],
   },
   pi: {
     shell: (command) => opencode('bash', { command }),
@@ -315,30 +363,74 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     },
   },
   qwen: {
-    shell: (command) => qwen('run_shell_command', { command, is_background: false }),
-    write: (path, content) => qwen('write_file', { file_path: path, content }),
-    effect: (answer) => {
-      expect(readClaude(answer)).toBe('deny')
-      // It takes no other command, so the agent learns which one to use.
-      return JSON.stringify(answer).includes('has to say so itself: ') ? 'sandboxed' : 'deny'
-    },
+    ...claudeForm({
+      shell: 'run_shell_command',
+      write: (file_path, content) => ['write_file', { file_path, content }],
+      result: (llmContent) => ({ tool_response: { llmContent, returnDisplay: '' } }),
+    }),
     denies: { file: 'home/.qwen/settings.json', text: '{"permissions":{"deny":["Bash(mkdir *)"]}}' },
     // It receives the wrapped form, and asks or refuses about that as about any command.
     modes: ['yolo', 'auto-edit', 'default', 'plan', 'auto'].map(
       (mode): HostMode => ({ mode, says: { permission_mode: mode }, yes: 'host', ask: 'nobody', driven: [mode] }),
     ),
-    result: {
-      shell: (llmContent) =>
-        qwen(
-          'run_shell_command',
-          { command: "$R 0123456789ab 'x'" },
-          { hook_event_name: 'PostToolUse', tool_response: { llmContent, returnDisplay: '' } },
-        ),
-      server: (llmContent) => qwen('mcp__a__b', {}, { hook_event_name: 'PostToolUse', tool_response: { llmContent } }),
-      wrote: { tool_name: 'write_file', tool_input: { file_path: '$P/a', content: INSTRUCTIONS } },
-      heard: ({ hookSpecificOutput: said }) => ({ note: said?.additionalContext, value: undefined }),
-      keeps: true,
+  },
+  kimi: {
+    ...claudeForm({
+      shell: 'Bash',
+      write: (path, content) => ['Write', { path, content }],
+      // It runs this hook and reads no answer of it.
+      result: (tool_output) => ({ tool_output }),
+    }),
+    denies: {
+      file: 'home/.kimi-code/config.toml',
+      text: '[[permission.rules]]\ndecision = "deny"\npattern = "Bash(mkdir *)"\n',
     },
+    modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: [] }],
+  },
+  'command-code': {
+    ...claudeForm({
+      shell: 'shell_command',
+      write: (file_path, content) => ['write_file', { file_path, content }],
+      result: (tool_response) => ({ tool_response }),
+    }),
+    denies: null,
+    modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: [] }],
+  },
+  grok: {
+    ...claudeForm({
+      shell: 'run_terminal_command',
+      write: (file_path, content) => ['write', { file_path, content }],
+      result: (output) => ({ tool_response: { type: 'Bash', output_for_prompt: output } }),
+      rewrites: true,
+    }),
+    denies: { file: 'home/.grok/config.toml', text: '[permission]\ndeny = ["Bash(mkdir *)"]\n' },
+    // What a hook allows goes through its own modes and rules afterwards.
+    modes: [{ mode: 'any', yes: 'ours', ask: 'nobody', driven: [] }],
+  },
+  droid: {
+    ...claudeForm({
+      shell: 'Execute',
+      write: (file_path, content) => ['Create', { file_path, content }],
+      result: (tool_response) => ({ tool_response }),
+      rewrites: true,
+      mode: 'auto-low',
+    }),
+    denies: { file: 'home/.factory/settings.json', text: '{"commandBlocklist":["mkdir"]}' },
+    modes: [
+      ...['normal', 'auto-low', 'auto-medium', 'auto-high'].map(
+        (mode): HostMode => ({ mode, says: { permission_mode: mode }, yes: 'ours', ask: 'nobody', driven: [] }),
+      ),
+      ...['spec', 'one of tomorrow'].map(
+        (mode): HostMode => ({
+          mode,
+          says: { permission_mode: mode },
+          reads: true,
+          yes: 'ours',
+          ask: 'nobody',
+          driven: [],
+        }),
+      ),
+    ],
   },
   cline: {
     shell: (command) =>

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { runHookCommand } from '../../../src/agents/hook/run.ts'
 import { programPath } from '../../../src/agents/hook/wrapped-runs.ts'
-import { codexRules } from '../../../src/surfaces/hook/hosts/codex-record.ts'
+import { codexRules } from '../../../src/surfaces/hook/records/codex-record.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { claude, codex, effectOf, type HookWorld, openHookWorld } from './world.ts'
 

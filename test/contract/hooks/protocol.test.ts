@@ -368,6 +368,57 @@ const rows: readonly Row[] = [
     input: { ...opencode('bash', { command: 'ls' }), directory: undefined },
     expect: 'block',
   },
+  // Command Code 1.64: it appends `args`, reads globs, and shows no call of its sub-agents.
+  {
+    note: 'attack: words beside the command',
+    host: 'command-code',
+    input: qwen('shell_command', { command: 'git', args: ['push'] }),
+    expect: 'block',
+  },
+  {
+    note: 'a file',
+    host: 'command-code',
+    input: qwen('read_file', { file_path: '$P/src/a.ts' }),
+    expect: 'pass',
+  },
+  {
+    note: 'attack: a secret by a glob',
+    host: 'command-code',
+    input: qwen('read_file', { file_path: '$P/.en*' }),
+    expect: 'deny',
+  },
+  {
+    note: 'attack: a secret by one of several globs',
+    host: 'command-code',
+    input: qwen('read_file', { paths: ['$P/src/a.ts', '$P/*'] }),
+    expect: 'deny',
+  },
+  {
+    note: 'attack: a sub-agent whose calls reach no hook',
+    host: 'command-code',
+    input: qwen('agent', { prompt: 'x', subagent_type: 'general' }),
+    expect: 'block',
+  },
+  // Grok 1.0.41
+  {
+    note: 'a sub-agent, whose calls arrive',
+    host: 'grok',
+    input: qwen('spawn_subagent', { prompt: 'x' }),
+    expect: 'pass',
+  },
+  {
+    note: 'attack: an input that was shortened',
+    host: 'grok',
+    input: qwen('run_terminal_command', { command: 'ls' }, { toolInputTruncated: true }),
+    expect: 'block',
+  },
+  {
+    note: 'the same, whole',
+    host: 'grok',
+    input: qwen('run_terminal_command', { command: 'ls' }, { toolInputTruncated: false }),
+    expect: 'sandboxed',
+  },
+  { note: 'a schedule', host: 'kimi', input: qwen('CronCreate', { cron: '* * * * *', prompt: 'x' }), expect: 'deny' },
 ]
 
 const newer: readonly Row[] = [
@@ -490,7 +541,12 @@ describe.each(HOST_NAMES)('%s: the project', (host) => {
       const asks = await effect(host, CONTRACT[host].shell('curl https://example.com'))
       expect(asks).toBe(host === 'claude-code' ? 'ask' : 'sandboxed')
       // A change on another machine is never the sandbox's to answer.
-      const pushes = { 'claude-code': 'ask', qwen: 'sandboxed' } as Partial<Record<HostName, Effect>>
+      const pushes = {
+        'claude-code': 'ask',
+        qwen: 'sandboxed',
+        kimi: 'sandboxed',
+        'command-code': 'sandboxed',
+      } as Partial<Record<HostName, Effect>>
       expect(await effect(host, CONTRACT[host].shell('git push'))).toBe(pushes[host] ?? 'deny')
       expect(['ask', 'deny']).toContain(await effect(host, CONTRACT[host].write('/srv/outside', 'x')))
     } finally {

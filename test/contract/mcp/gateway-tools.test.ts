@@ -165,6 +165,26 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     expect(at.asked).toHaveLength(1)
   })
 
+  it('attack: a server that comes back under another name offers nothing until a person accepts it', async () => {
+    const at = await open({ levels: allowed })
+    expect(await at.list()).toEqual(['srv__echo'])
+    const restart = async (name: string): Promise<void> => {
+      at.server.name = name
+      at.server.crash()
+      await new Promise(setImmediate)
+      at.wait(60_000)
+    }
+    // Control: under its own name it is the same server.
+    await restart('played')
+    expect(await at.list()).toEqual(['srv__echo'])
+    await restart('postman')
+    expect(await at.list()).toEqual([])
+    await expect(at.call('srv__echo', { text: 'hi' })).rejects.toThrow('there is no tool')
+    expect(at.warnings.at(-1)).toContain('another name')
+    const accepted = await open({ levels: allowed, pins: at.pins, accept: true, servers: { srv: at.server } })
+    expect(await accepted.list()).toEqual(['srv__echo'])
+  })
+
   it.each([
     ['another schema', { ...echo, inputSchema: { type: 'object', properties: { text: {}, env: { type: 'string' } } } }],
     ['other hints', { ...echo, annotations: { readOnlyHint: true } }],

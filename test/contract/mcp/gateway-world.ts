@@ -36,6 +36,7 @@ const NESTED = `${'{"properties":'.repeat(100_000)}{}${'}'.repeat(100_000)}`
 /** A server that does what the test says. */
 export class PlayedServer {
   era: Era = 'handshake'
+  name = 'played'
   tools: Json[] = [echo]
   prompts: Json[] = []
   resources: Json[] = []
@@ -72,14 +73,18 @@ export class PlayedServer {
     const sealedAs = (result: Json): Json => (stateless ? { resultType: 'complete', ...result } : result)
     if (method === 'initialize') {
       if (stateless) throw new RpcError(ERROR.method, 'there is no handshake')
-      return { protocolVersion: '2025-11-25', capabilities, serverInfo: {} }
+      return { protocolVersion: '2025-11-25', capabilities, serverInfo: { name: this.name } }
     }
     if (stateless && (params._meta as Json | undefined)?.[META.revision] !== STATELESS_REVISION)
       throw new RpcError(ERROR.params, 'no envelope')
     const cursor = this.endless ? { nextCursor: 'on' } : {}
     switch (method) {
       case 'server/discover':
-        return sealedAs({ supportedVersions: [STATELESS_REVISION], capabilities })
+        return sealedAs({
+          supportedVersions: [STATELESS_REVISION],
+          capabilities,
+          _meta: { [META.server]: { name: this.name } },
+        })
       case 'tools/list':
         return sealedAs({ tools: this.tools, ...cursor })
       case 'prompts/list':

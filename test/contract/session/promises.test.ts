@@ -30,6 +30,15 @@ describe('the circuit breaker', () => {
     expect((await session.call('bash', { command: 'true' })).status).toBe('done')
   })
 
+  it('does not count code that throws, nor a question that nobody answers', async () => {
+    const session = await sessionOf({ ...settings, permission: { tools: { bash: 'allow', code_exec: 'allow' } } })
+    for (let at = 0; at < 4; at++) {
+      expect((await session.call('code_exec', { code: 'throw new Error("x")' })).status).toBe('done')
+      expect((await session.call('question', { question: 'which?' })).status).toBe('done')
+    }
+    expect((await session.call('bash', { command: 'true' })).status).toBe('done')
+  })
+
   it('counts denials and faults', async () => {
     const session = await sessionOf(settings)
     await session.call('bash', { command: 'sudo ls' })

@@ -55,7 +55,7 @@ it('a tool that is offered later is decided like every other, and takes the plac
   expect(resultText(await session.call('mcp__x__y', { any: [{ thing: null }] }))).toBe('ran {"any":[{"thing":null}]}')
   session.setAgent('plan')
   expect((await session.call('mcp__x__y', {})).status).toBe('denied')
-  expect(() => session.offer([{ ...late, name: 'bash' }])).toThrow(/already/)
+  expect(() => session.offer([{ ...late, name: 'bash' }])).toThrow(/cannot be the name/)
 })
 
 /** A server that pushes one problem for each file that is opened. */

@@ -36,7 +36,7 @@ it('setup shows what it writes and asks; uninstall shows what goes and asks', as
   person.line('export XDG_RUNTIME_DIR=$HOME/.runtime; mkdir -m 700 ~/.runtime; cordon setup')
   await person.sees('[y/N] ')
   person.line('y')
-  expect(await person.atPrompt()).toContain('~/.bashrc: export PATH="$HOME/.local/bin:$PATH"')
+  expect((await person.atPrompt()).replace(/\s+/g, ' ')).toContain('~/.bashrc: export PATH="$HOME/.local/bin:$PATH"')
   expect(readlinkSync(inHome(LINK))).toMatch(/\/cordon$/)
   person.line('cordon setup')
   expect(await person.atPrompt()).toContain('Everything is set up already.')

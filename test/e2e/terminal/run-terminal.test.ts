@@ -289,7 +289,9 @@ describe('asks at the moment of need,', () => {
     await person.sees(`listens on port ${port}`)
     await person.answers(CTRL_C)
     const refused = await person.atPrompt()
-    expect(refused).toContain(`to reach port ${port} of this machine: cordon run --allow-host 127.0.0.1:${port}`)
+    expect(refused.replace(/\s+/g, ' ')).toContain(
+      `to reach port ${port} of this machine: cordon run --allow-host 127.0.0.1:${port}`,
+    )
     person.line(`cordon run -- ${get}`)
     await person.sees(`listens on port ${port}`)
     await person.answers('y')

@@ -220,6 +220,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
         session.setLevel('bash', 'deny')
         expect(level('bash')).toBe('deny')
         expect(() => session.setLevel('bash', 'ALLOW' as 'allow')).toThrow(/"ALLOW"/)
+        expect(() => session.setLevel('Bash', 'deny')).toThrow(/"Bash"/)
         expect(() => session.setMode('Plan' as 'plan')).toThrow(/"Plan"/)
         expect(() => session.widenEnvelope(['['])).toThrow(/envelope/)
         expect(() => cordon.openSession({ sandbox: 'Own' as 'own' })).toThrow(/"Own"/)

@@ -62,6 +62,7 @@ export function cloudPrograms(): ProgramTable {
     'doctl render sst serverless sls cdk sam amplify eb ibmcloud linode-cli hcloud scw vultr-cli oci eksctl flux istioctl openstack aliyun tccli civo exo upctl':
       {
         ...cloudKind,
+        dryRuns: '',
         effects: `
   remote-write | watch |  | deploys what changes
   local        | synth, synthesize, init, build, package, validate, print, acknowledge, context, doctor, metadata, local, dev, bind |  |
@@ -125,7 +126,7 @@ export function cloudPrograms(): ProgramTable {
       ...cloudKind,
       effects: `
   remote-read  | ls, show, head, version, help |  | reads a database`,
-      verbs: { at: 'a database', writes: 'query load extract mk cp insert' },
+      verbs: { at: 'a database', writes: 'query load extract mk cp insert', dry: '--dry_run' },
     },
     'flyctl fly': {
       ...cloudKind,

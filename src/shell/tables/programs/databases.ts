@@ -165,6 +165,7 @@ export function migrationPrograms(): ProgramTable {
     },
     sequelize: {
       ...migration,
+      dryRuns: '',
       effects: `
   remote-write | db:migrate, db:seed, db:seed:all |  | changes a database
   destructive  | db:drop, db:migrate:undo, db:migrate:undo:all |  | deletes data in a database`,
@@ -250,7 +251,7 @@ export function migrationPrograms(): ProgramTable {
       effects: `
   local        | migrations, dbcontext |  |`,
     },
-    'kysely node-pg-migrate db-migrate umzug mikro-orm sequelize-cli phinx yoyo pgroll bytebase skeema pgmigrate':
-      migration,
+    'kysely node-pg-migrate db-migrate umzug mikro-orm phinx yoyo pgroll bytebase skeema pgmigrate': migration,
+    'sequelize-cli': { ...migration, dryRuns: '' },
   }
 }

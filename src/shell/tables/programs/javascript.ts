@@ -109,6 +109,7 @@ export function javascriptPrograms(): ProgramTable {
 
   return {
     npm: {
+      dryRuns: 'publish unpublish',
       wraps: [
         { sub: 'exec', ...scriptRun },
         { sub: 'x', ...npmRun },
@@ -121,6 +122,7 @@ export function javascriptPrograms(): ProgramTable {
   remote-read  | owner ls, owner list, access list, access ls-packages, access ls-collaborators, access get, profile get, token list, team ls, org ls |  | talks to a package registry
   remote-read  | hook ls, whoami, stars, bugs, repo, dist-tag ls, dist-tags ls |  | talks to a package registry
   remote-write | publish, deprecate, dist-tag, owner, access, team, star, unstar, hook, token |  | changes a package registry
+  remote-write | true, false, null |  | may publish: it is the value of an option before the subcommand
   remote-write | profile, org, login, adduser, logout |  | changes a package registry
   destructive  | unpublish |  | removes a published package
   local        | init | -y --yes |`,
@@ -144,6 +146,7 @@ export function javascriptPrograms(): ProgramTable {
       otherwise: { operands: 'auto*' },
     },
     pnpm: {
+      dryRuns: 'publish',
       wraps: [
         { sub: 'exec', ...scriptRun },
         { sub: 'dlx', ...npmRun },
@@ -154,7 +157,8 @@ export function javascriptPrograms(): ProgramTable {
   destructive  | unpublish |  | removes a published package
   remote-read  | install, i, add, update, up, outdated, audit, dlx, create, fetch |  | talks to a package registry
   remote-read  | view, info, search, import |  | talks to a package registry
-  remote-write | publish, deprecate, dist-tag, owner, access, deploy, login |  | changes a package registry`,
+  remote-write | publish, deprecate, dist-tag, owner, access, deploy, login |  | changes a package registry
+  remote-write | true, false, null |  | may publish: it is the value of an option before the subcommand`,
       rules: [runnerRules],
       abbreviates: false,
       everywhere: true,
@@ -178,6 +182,7 @@ export function javascriptPrograms(): ProgramTable {
       otherwise: { operands: 'auto*' },
     },
     'yarn yarnpkg': {
+      dryRuns: '',
       wraps: [
         { sub: 'exec', ...scriptRun },
         { sub: 'dlx', ...npmRun },
@@ -216,6 +221,7 @@ export function javascriptPrograms(): ProgramTable {
       otherwise: { operands: 'auto*' },
     },
     bun: {
+      dryRuns: 'publish',
       wraps: [
         { sub: 'x', ...npmRun },
         { sub: 'run', ...npmRun },
@@ -389,6 +395,7 @@ export function javascriptPrograms(): ProgramTable {
     concurrently: { wraps: controls, always: ['run', 'runs the commands that it is given'], operands: 'text*' },
     'turbo rush': turboKind,
     lerna: {
+      dryRuns: '',
       ...turboKind,
       wraps: [
         {

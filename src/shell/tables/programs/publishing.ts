@@ -37,6 +37,7 @@ export function publishingPrograms(): ProgramTable {
     },
     fastlane: {
       partial: true,
+      dryRuns: '',
       effects: `
   remote-write | * |  | changes something at another service
   remote-read  | lanes |  | reads from another service`,
@@ -46,16 +47,21 @@ export function publishingPrograms(): ProgramTable {
       effects: `
   remote-write | * |  | changes something at another service`,
     },
-    'stripe twilio dokku sentry-cli datadog-ci shopify sf sfdx auth0 okta b2 pagerduty newrelic hubspot contentful sanity':
-      {
-        partial: true,
-        verbs: {
-          at: 'another service',
-          local: 'version help completion autocomplete dev',
-          reads: 'listen logs info retrieve',
-          deletes: 'release clear-account',
-        },
+    'stripe twilio dokku sentry-cli datadog-ci sf sfdx auth0 okta b2 pagerduty newrelic': {
+      partial: true,
+      dryRuns: '',
+      verbs: {
+        at: 'another service',
+        local: 'version help completion autocomplete',
+        reads: 'listen logs info',
+        deletes: 'release clear-account',
       },
+    },
+    shopify: {
+      partial: true,
+      dryRuns: '',
+      verbs: { at: 'another service', local: 'version help', reads: 'info dev build check package pull generate init' },
+    },
     kamal: {
       partial: true,
       effects: `

@@ -23,6 +23,8 @@ export async function main(
   const row = first ?? table!.commandRow(name)
   const terminal = redactedTerminal(bare, row?.verbatim === true)
   if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
+    const extra = rest.find((word) => word !== '--json')
+    if (extra !== undefined) return unknownCommand(terminal, `version ${extra}`, rest.includes('--json'))
     terminal.out(rest.includes('--json') ? `${JSON.stringify({ version })}\n` : `cordon ${version}\n`)
     return EXIT.ok
   }

@@ -1,6 +1,7 @@
 /** Parts that most hosts' installations share: rows of settings, our own files, and a switch for all hooks. */
 
-import { HOOK_TIMEOUT_SECONDS } from './hook-command.ts'
+import { parseToml, tomlText } from '../../../agents/settings/toml-text.ts'
+import { HOOK_MARK, HOOK_TIMEOUT_SECONDS } from './hook-command.ts'
 import { editRows, type RowSettings } from './hook-rows.ts'
 import type { Json } from './host.ts'
 import type { Edit, HookCommands, SwitchedOff } from './host-install.ts'
@@ -43,6 +44,28 @@ export function groupedRows(
       }))
     return editRows(text, rows, original, { paths, ...rest })
   }
+}
+
+/** Blocks of hooks in TOML, each with its event. Ours come last, and are known by their command. */
+export function tomlRows(events: Events): Edit {
+  return (text, commands) => {
+    const others = withoutOwnBlocks(text ?? '')
+    const blocks =
+      commands &&
+      Object.entries(events).map(([event, which]) => {
+        const command = typeof which === 'function' ? which(commands) : commands[which]
+        return `[[hooks]]\nevent = ${tomlText(event)}\ncommand = ${tomlText(command)}\ntimeout = ${HOOK_TIMEOUT_SECONDS}\n`
+      })
+    const end = others === '' || others.endsWith('\n') ? '' : '\n'
+    const after = blocks === null ? others : `${others}${end}${blocks.join('')}`
+    parseToml(after, 'its settings')
+    return after
+  }
+}
+
+function withoutOwnBlocks(text: string): string {
+  const block = /^[ \t]*\[\[[ \t]*hooks[ \t]*\]\][ \t]*\n(?:[ \t]*\w+[ \t]*=.*(?:\n|$))+/gm
+  return text.replace(block, (own) => (own.includes(HOOK_MARK) ? '' : own))
 }
 
 export function ownFile(

@@ -190,17 +190,22 @@ function answerResponses(response: ServerResponse, calls: readonly ScriptedCall[
     type: 'message',
     id: `m_${index}`,
     role: 'assistant',
-    content: [{ type: 'output_text', text: 'done' }],
+    status: 'completed',
+    content: [{ type: 'output_text', text: 'done', annotations: [] }],
   }
   const output: readonly Body[] = items.length > 0 ? items : [said]
-  const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
+  const usage = {
+    ...{ input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+    ...{ input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+  }
+  const head = { id, object: 'response', created_at: 1, model: 'scripted' }
   events(
     response,
     [
-      { type: 'response.created', response: { id } },
+      { type: 'response.created', response: { ...head, status: 'in_progress', output: [] } },
       ...output.map((item, at) => ({ type: 'response.output_item.done', output_index: at, item })),
-      { type: 'response.completed', response: { id, output, usage } },
-    ],
+      { type: 'response.completed', response: { ...head, status: 'completed', output, usage } },
+    ].map((event, at) => ({ ...event, sequence_number: at })),
     true,
   )
 }

@@ -62,7 +62,7 @@ export const cline: Host<'cline'> = {
     remedy: 'Leave plan mode for what has to be written down.',
     // In plan mode it judges a command’s words, and finds no write in our wrapper.
     isReadOnly: async (input, at) => {
-      const { isActing } = await import('./cline-record.ts')
+      const { isActing } = await import('../records/cline-record.ts')
       return !(await isActing(input, at))
     },
   },

@@ -9,7 +9,7 @@ import { isObject, type Json } from '../host/host.ts'
 import type { Read, SelfTest, TrustStep } from '../host/host-install.ts'
 import { hookRoot, type InstallPlace } from '../host/install-place.ts'
 import type { TrustEntry } from '../host/installed-trust.ts'
-import { codexHome } from './codex-record.ts'
+import { codexHome } from '../records/codex-record.ts'
 
 export interface CodexHook {
   /** `<file>:pre_tool_use:0:0` */

@@ -5,7 +5,14 @@ import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, 
 import type { InstallPlace } from '../host/install-place.ts'
 import { trims } from '../host/path-readings.ts'
 import * as rows from '../host/tool-table.ts'
-import { CODEX_RULES, codexHome, codexRuleFolders, codexRules, isCodexRules, isReadOnlyTurn } from './codex-record.ts'
+import {
+  CODEX_RULES,
+  codexHome,
+  codexRuleFolders,
+  codexRules,
+  isCodexRules,
+  isReadOnlyTurn,
+} from '../records/codex-record.ts'
 
 /** Input for another agent: images and skills are read from `path`. */
 const handsOver: rows.ToolRow = (input) => {

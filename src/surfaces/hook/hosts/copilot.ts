@@ -60,7 +60,7 @@ export const copilot: Host<'copilot'> = {
     remedy: 'Leave plan mode for what has to be written down.',
     // In plan mode it judges a command’s words, and would reject ours.
     isReadOnly: async (input, { machine }) => {
-      const { isActing } = await import('./copilot-record.ts')
+      const { isActing } = await import('../records/copilot-record.ts')
       return !(await isActing(input, machine))
     },
   },

@@ -4,7 +4,8 @@ import type { Host, Json } from '../host/host.ts'
 import type { HostInstall } from '../host/host-install.ts'
 import * as list from './list.ts'
 
-const HOSTS: readonly Host<HostName>[] = Object.values(list)
+/** Sorted: bundles and Node list the exports of a module differently. */
+const HOSTS: readonly Host<HostName>[] = Object.values(list).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
 export type HostName = (typeof list)[keyof typeof list]['name']
 

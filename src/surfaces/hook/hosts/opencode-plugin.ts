@@ -1,14 +1,13 @@
-/** The plugin that serves as a hook in opencode: it asks `cordon hook opencode` and throws to block. */
+/** The plugin that serves as a hook in opencode and Kilo: it asks `cordon hook` and throws to block. */
 
-import { pluginSource, pluginWords } from './plugin-source.ts'
+import { pluginSource, pluginWords } from '../host/plugin-source.ts'
 
-const HOST = 'opencode'
-const MARK = '// Written by cordon install; cordon install opencode --uninstall removes it.'
+const MARK = '// Written by cordon install; cordon install '
 
 /** The plugin's source. It only imports Node's modules, and every failure blocks. */
-export function opencodePlugin(root: string | null, cordon: readonly string[]): string {
-  return `${MARK}
-${pluginSource(pluginWords(HOST, root, cordon))}
+export function opencodePlugin(host: string, root: string | null, cordon: readonly string[]): string {
+  return `${MARK}${host} --uninstall removes it.
+${pluginSource(pluginWords(host, root, cordon))}
 const notes = new Map()
 // A command's text is expanded again.
 const shownReason = ({ reason }) => String(reason || 'cordon: the call was blocked').replace(/[!@]/g, ' ').replace(/\`/g, "'")

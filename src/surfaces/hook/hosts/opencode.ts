@@ -1,11 +1,14 @@
-/** opencode: has plugins instead of hooks; ours asks `cordon hook opencode` and throws to block, in our own format. */
+/**
+ * opencode and its fork Kilo: plugins instead of hooks; ours asks `cordon hook` and throws to block, in our
+ * own format.
+ */
 
 import { join, resolve } from 'node:path'
 import type { Host, RulePlace } from '../host/host.ts'
 import type { HostInstall } from '../host/host-install.ts'
 import { hookRoot } from '../host/install-place.ts'
+import { pluginHost } from '../host/plugin-host.ts'
 import * as rows from '../host/tool-table.ts'
-import { pluginHost } from './plugin-host.ts'
 
 const TOOLS: rows.ToolTable = {
   bash: rows.shell('workdir'),
@@ -27,91 +30,124 @@ const TOOLS: rows.ToolTable = {
   ...rows.inert('todowrite todoread question plan_enter plan_exit invalid'),
 }
 
-export const opencode: Host<'opencode'> = pluginHost(
-  'opencode',
-  TOOLS,
-  'include',
-  {
-    memory: ['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md'],
-    imports: false,
-    texts: [
-      ...['agent', 'agents', 'mode', 'modes', 'command', 'commands', 'skill', 'skills'].map(
-        (name) => `.opencode/${name}/`,
-      ),
-      '.claude/skills/',
-      '.agents/skills/',
-    ],
-    runsInline: true,
-    naming: {
-      files: ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json', '.opencode/opencode.jsonc'],
-      paths: ['instructions'],
-      // Keys for providers and servers.
-      substitutes: { variables: ['provider', 'mcp'] },
-    },
-  },
-  install,
-  {
-    settings: (at) => opencodeFolders(at).flatMap(configurations),
-    sources: (at) => {
-      const { OPENCODE_CONFIG: config, OPENCODE_CONFIG_CONTENT: content, OPENCODE_PERMISSION: permission } = at.env
-      return [
-        ...opencodeFolders(at).flatMap((folder) => [
-          ...configurations(folder).map((file) => ({ file })),
-          // Inside a project they are only in its own folder.
-          ...(at.folders.includes(folder) ? [] : ['agent', 'agents', 'mode', 'modes']).map((name) => ({
-            folder: join(folder, name),
-            ending: '.md',
-          })),
-        ]),
-        ...(config ? [{ file: resolve(at.folders.at(-1) ?? '/', config) }] : []),
-        ...(content ? [{ from: 'OPENCODE_CONFIG_CONTENT', text: content }] : []),
-        ...(permission ? [{ from: 'OPENCODE_PERMISSION', text: `{"permission":${permission}}` }] : []),
-      ]
-    },
-    lastWins: true,
-    reader: async () => (await import('../../../agents/import/opencode.ts')).opencodeCommands,
-  },
-)
-
-function opencodeFolders({ folders, home, env }: RulePlace): readonly string[] {
-  return [
-    ...folders.flatMap((folder) => [join(folder, '.opencode'), folder]),
-    ...(env.OPENCODE_CONFIG_DIR ? [env.OPENCODE_CONFIG_DIR] : []),
-    join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode'),
-    join(home, '.opencode'),
-    '/etc/opencode',
-  ]
+interface OpencodeForm<Name extends string> {
+  readonly name: Name
+  /** Its folders in a project, the names of its configurations, and the beginning of its variables. */
+  readonly folders: readonly string[]
+  readonly configurations: readonly string[]
+  readonly variables: string
+  /** Flags of a session in which nobody is asked. */
+  readonly alone?: readonly string[]
 }
 
-function configurations(folder: string): readonly string[] {
-  return ['opencode.jsonc', 'opencode.json'].map((name) => join(folder, name))
+export const opencode: Host<'opencode'> = opencodeForm({
+  name: 'opencode',
+  folders: ['.opencode'],
+  configurations: ['opencode.jsonc', 'opencode.json'],
+  variables: 'OPENCODE',
+})
+
+export const kilo: Host<'kilo'> = opencodeForm({
+  name: 'kilo',
+  folders: ['.kilo', '.kilocode', '.opencode'],
+  configurations: ['kilo.jsonc', 'kilo.json', 'opencode.jsonc', 'opencode.json'],
+  variables: 'KILO',
+  alone: ['--auto'],
+})
+
+function opencodeForm<Name extends string>(form: OpencodeForm<Name>): Host<Name> {
+  const { name, folders, variables } = form
+  const configurations = (folder: string): readonly string[] => form.configurations.map((one) => join(folder, one))
+  const foldersAt = ({ folders: projects, home, env }: RulePlace): readonly string[] => {
+    const own = env[`${variables}_CONFIG_DIR`]
+    return [
+      ...projects.flatMap((project) => [...folders.map((folder) => join(project, folder)), project]),
+      ...(own ? [own] : []),
+      join(env.XDG_CONFIG_HOME ?? join(home, '.config'), name),
+      ...folders.map((folder) => join(home, folder)),
+      `/etc/${name}`,
+    ]
+  }
+  return pluginHost(
+    name,
+    TOOLS,
+    'include',
+    {
+      memory: ['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md'],
+      imports: false,
+      texts: [
+        ...folders.flatMap((folder) =>
+          ['agent', 'agents', 'mode', 'modes', 'command', 'commands', 'skill', 'skills'].map(
+            (kind) => `${folder}/${kind}/`,
+          ),
+        ),
+        '.claude/skills/',
+        '.agents/skills/',
+      ],
+      runsInline: true,
+      naming: {
+        files: ['', ...folders].flatMap((folder) => configurations(folder)),
+        paths: ['instructions'],
+        // Keys for providers and servers.
+        substitutes: { variables: ['provider', 'mcp'] },
+      },
+    },
+    () => install(form, configurations),
+    {
+      settings: (at) => foldersAt(at).flatMap(configurations),
+      sources: (at) => {
+        const [config, content, permission] = ['CONFIG', 'CONFIG_CONTENT', 'PERMISSION'].map(
+          (variable) => at.env[`${variables}_${variable}`],
+        )
+        return [
+          ...foldersAt(at).flatMap((folder) => [
+            ...configurations(folder).map((file) => ({ file })),
+            // Inside a project they are only in its own folder.
+            ...(at.folders.includes(folder) ? [] : ['agent', 'agents', 'mode', 'modes']).map((kind) => ({
+              folder: join(folder, kind),
+              ending: '.md',
+            })),
+          ]),
+          ...(config ? [{ file: resolve(at.folders.at(-1) ?? '/', config) }] : []),
+          ...(content ? [{ from: `${variables}_CONFIG_CONTENT`, text: content }] : []),
+          ...(permission ? [{ from: `${variables}_PERMISSION`, text: `{"permission":${permission}}` }] : []),
+        ]
+      },
+      lastWins: true,
+      reader: async () => (await import('../../../agents/import/opencode.ts')).opencodeCommands,
+    },
+  )
 }
 
-async function install(): Promise<HostInstall> {
+async function install(
+  { name, folders, variables, alone = [] }: OpencodeForm<string>,
+  configurations: (folder: string) => readonly string[],
+): Promise<HostInstall> {
   const [{ ownFile }, { isOpencodePlugin, opencodePlugin }] = await Promise.all([
     import('../host/forms.ts'),
     import('./opencode-plugin.ts'),
   ])
   return {
-    program: 'opencode',
-    withoutHooks: { flags: ['--pure'], variables: [] },
+    program: name,
+    withoutHooks: { flags: ['--pure'], variables: variables === 'KILO' ? ['KILO_PURE'] : [] },
     brings: {
       ...Object.fromEntries(
-        ['', '.opencode/'].flatMap((folder) =>
-          ['opencode.json', 'opencode.jsonc'].map((name) => [`${folder}${name}`, ['mcp', 'plugin', 'provider']]),
+        ['', ...folders].flatMap((folder) =>
+          configurations(folder).map((file) => [file, ['mcp', 'plugin', 'provider']] as const),
         ),
       ),
-      '.opencode/plugin/': [],
-      '.opencode/plugins/': [],
-      '.opencode/tool/': [],
-      '.opencode/tools/': [],
+      ...Object.fromEntries(
+        folders.flatMap((folder) =>
+          ['plugin', 'plugins', 'tool', 'tools'].map((kind) => [`${folder}/${kind}/`, []] as const),
+        ),
+      ),
     },
     file: ({ scope, root, home, env }) =>
       scope === 'project'
-        ? join(root, '.opencode/plugins/cordon.js')
-        : join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode/plugins/cordon.js'),
-    edit: ownFile(isOpencodePlugin, (_, place) => opencodePlugin(hookRoot(place), place.cordon)),
-    missed: 'opencode finds a project’s plugins neither in a worktree nor with OPENCODE_DISABLE_PROJECT_CONFIG',
+        ? join(root, folders[0]!, 'plugins/cordon.js')
+        : join(env.XDG_CONFIG_HOME ?? join(home, '.config'), name, 'plugins/cordon.js'),
+    edit: ownFile(isOpencodePlugin, (_, place) => opencodePlugin(name, hookRoot(place), place.cordon)),
+    missed: `${name} finds a project’s plugins neither in a worktree nor with ${variables}_DISABLE_PROJECT_CONFIG`,
     test: {
       script: (plugin, root, command, text) => `import { Cordon } from ${JSON.stringify(plugin)}
 const hooks = await Cordon({ directory: ${JSON.stringify(root)} })
@@ -125,9 +161,9 @@ try {
 }`,
     },
     rehearsal: {
-      args: () => ['run', '-m', 'cordon-rehearsal/scripted', 'go'],
+      args: () => ['run', '-m', 'cordon-rehearsal/scripted', ...alone, 'go'],
       env: (port, folder) => ({
-        OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        [`${variables}_CONFIG_CONTENT`]: JSON.stringify({
           // It takes a project snapshot before each step.
           snapshot: false,
           provider: {
@@ -138,8 +174,8 @@ try {
             },
           },
         }),
-        OPENCODE_DISABLE_AUTOUPDATE: '1',
-        OPENCODE_DISABLE_MODELS_FETCH: '1',
+        [`${variables}_DISABLE_AUTOUPDATE`]: '1',
+        [`${variables}_DISABLE_MODELS_FETCH`]: '1',
         // Moves its sessions, not its plugins.
         XDG_DATA_HOME: folder,
       }),

@@ -1,6 +1,6 @@
 /** The extension that serves as a hook in pi: it asks `cordon hook pi`, and blocks what is not allowed. */
 
-import { pluginSource, pluginWords } from './plugin-source.ts'
+import { pluginSource, pluginWords } from '../host/plugin-source.ts'
 
 const HOST = 'pi'
 const MARK = '// Written by cordon install; cordon install pi --uninstall removes it.'

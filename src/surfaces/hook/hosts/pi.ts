@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { Host } from '../host/host.ts'
 import type { HostInstall } from '../host/host-install.ts'
 import { hookRoot } from '../host/install-place.ts'
+import { pluginHost } from '../host/plugin-host.ts'
 import * as rows from '../host/tool-table.ts'
-import { pluginHost } from './plugin-host.ts'
 
 const TOOLS: rows.ToolTable = {
   bash: rows.shell(),

@@ -4,9 +4,8 @@
  */
 
 import { dirname, join } from 'node:path'
-import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
-import type { InstallPlace } from '../host/install-place.ts'
-import { composes, decodes, dropsAt, dropsNul, trims } from '../host/path-readings.ts'
+import { claudeForm, ownFolder } from '../host/claude-form.ts'
+import { type Host, isObject, type Json, optionalText, text } from '../host/host.ts'
 import * as rows from '../host/tool-table.ts'
 
 const TOOLS: rows.ToolTable = {
@@ -27,11 +26,17 @@ const TOOLS: rows.ToolTable = {
   ...rows.inert('list_agents tool_search todo_write get_goal update_goal exit_plan_mode'),
 }
 
-export const qwen: Host<'qwen'> = {
+const systemFile = ({ env }: { readonly env: Readonly<Record<string, string | undefined>> }): string =>
+  env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json'
+
+const QWEN = { folder: '.qwen', folderVariable: 'QWEN_HOME' } as const
+
+export const qwen: Host<'qwen'> = claudeForm({
   name: 'qwen',
   tools: TOOLS,
+  shell: 'run_shell_command',
+  program: 'qwen',
   tellsPerson: true,
-  paths: [dropsNul, trims, dropsAt, decodes, composes],
   expands: {
     memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'],
     imports: true,
@@ -52,117 +57,45 @@ export const qwen: Host<'qwen'> = {
       own: (home, env) => env.QWEN_HOME ?? join(home, '.qwen'),
     },
   },
+  ...QWEN,
+  hooksFile: 'settings.json',
+  resultOf: ({ tool_response: response }) => (isObject(response) ? response.llmContent : null),
+  promptOf: (input) => ({
+    said: optionalText(input, 'submitted_prompt') ?? text(input, 'prompt'),
+    sent: text(input, 'prompt'),
+  }),
   // It sees the wrapped form, which its agent writes.
   ownRules: {
     sources: ({ folders, home, env }) =>
       [
         ...folders.map((folder) => join(folder, '.qwen/settings.json')),
         join(home, '.qwen/settings.json'),
-        env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json',
+        systemFile({ env }),
       ].map((file) => ({ file })),
     reader: async () => (await import('../../../agents/import/bracket-rules.ts')).qwenCommands,
   },
   // It skips the worst variables, but not LD_LIBRARY_PATH; `.qwen` is fully protected.
   environment: ['.env'],
-  parse(input) {
-    expectEvent(input, 'PreToolUse')
-    const tool = text(input, 'tool_name')
-    const given = object(input, 'tool_input')
-    const cwd = text(input, 'cwd')
+  install: async () => {
+    const { allHooksOff } = await import('../host/forms.ts')
     return {
-      tool,
-      given,
-      calls: rows.callsOf(TOOLS, tool, given),
-      session: optionalText(input, 'session_id'),
-      cwd,
-      project: cwd,
-      command:
-        tool === 'run_shell_command'
-          ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) }
-          : null,
-      canRewrite: false,
-      canAsk: false,
-    }
-  },
-  answer(_, outcome) {
-    switch (outcome.kind) {
-      case 'pass':
-        return ''
-      case 'deny':
-        return JSON.stringify({
-          hookSpecificOutput: {
-            hookEventName: 'PreToolUse',
-            permissionDecision: 'deny',
-            permissionDecisionReason: outcome.reason,
-          },
-        })
-      default:
-        throw new ProtocolError('Qwen Code supports neither rewritten commands nor asks')
-    }
-  },
-  prompts: {
-    event: 'UserPromptSubmit',
-    parse: (input) => ({
-      project: text(input, 'cwd'),
-      cwd: text(input, 'cwd'),
-      said: optionalText(input, 'submitted_prompt') ?? text(input, 'prompt'),
-      sent: text(input, 'prompt'),
-    }),
-    refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
-  },
-  results: {
-    events: ['PostToolUse'],
-    parse(input) {
-      const tool = text(input, 'tool_name')
-      return {
-        tool,
-        session: optionalText(input, 'session_id'),
-        project: text(input, 'cwd'),
-        value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
-        origin: rows.originOf(TOOLS, tool, input.tool_input),
-        command: tool === 'run_shell_command' ? rows.ranCommand(input.tool_input) : null,
-        canReplace: false,
-      }
-    },
-    answer: (_, { note }) =>
-      JSON.stringify({ hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } }),
-  },
-  async install() {
-    const { allHooksOff, groupedRows, PROMPT_EVENTS, testCall } = await import('../host/forms.ts')
-    const user = ({ home, env }: InstallPlace): string => join(env.QWEN_HOME ?? join(home, '.qwen'), 'settings.json')
-    const project = ({ root }: InstallPlace): string => join(root, '.qwen/settings.json')
-    const call = testCall('PreToolUse', 'run_shell_command')
-    return {
-      program: 'qwen',
       brings: {
         '.qwen/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'],
         '.env': ['LD_LIBRARY_PATH', 'PATH'],
       },
-      file: (place) => (place.scope === 'project' ? project(place) : user(place)),
-      edit: groupedRows(PROMPT_EVENTS, { comments: true }),
       missed: 'Qwen Code finds a project’s hooks from the project’s own folder alone, and in a trusted one',
       withoutHooks: { flags: ['--bare', '--safe-mode'], variables: ['QWEN_CODE_SIMPLE', 'QWEN_CODE_SAFE_MODE'] },
       switchedOff: (place, settings) => {
-        const system = place.env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json'
+        const system = systemFile(place)
+        const user = join(ownFolder(QWEN, place), 'settings.json')
+        const project = join(place.root, '.qwen/settings.json')
         const defaults = place.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH ?? join(dirname(system), 'system-defaults.json')
         // Its own sandbox disables all hooks; a project cannot enable it.
         const confined = ({ tools }: Json): string | null =>
           isObject(tools) && isObject(tools.executionSandbox)
             ? '"tools.executionSandbox", with which Qwen Code asks no hook'
             : null
-        return (
-          allHooksOff([project(place)], settings) ?? allHooksOff([user(place), system, defaults], settings, confined)
-        )
-      },
-      others: { event: 'PreToolUse', files: (place) => [project(place), user(place)] },
-      test: {
-        call,
-        result: (root, llmContent) => ({
-          ...call(root, 'ls'),
-          hook_event_name: 'PostToolUse',
-          tool_response: { llmContent },
-        }),
-        denial: '"permissionDecision":"deny"',
+        return allHooksOff([project], settings) ?? allHooksOff([user, system, defaults], settings, confined)
       },
       rehearsal: {
         args: () => ['-p', 'go', '--yolo'],
@@ -178,4 +111,4 @@ export const qwen: Host<'qwen'> = {
       },
     }
   },
-}
+})

@@ -63,5 +63,5 @@ function planFile(
 }
 
 function isEmpty(text: string | null): boolean {
-  return text !== null && /^\{\s*(?:"version":\s*1\s*)?\}\s*$/.test(text)
+  return text !== null && /^(?:\{\s*(?:"version":\s*1\s*)?\})?\s*$/.test(text)
 }

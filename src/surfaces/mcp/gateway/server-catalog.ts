@@ -58,6 +58,8 @@ export type Pinned = 'tools' | 'prompts' | 'templates'
 
 /** Marks a kind as checked in the pins: later offers are new. */
 const SEEN: Readonly<Record<Pinned, string>> = { tools: '@tools', prompts: '@prompts', templates: '@templates' }
+/** The server's own name in the pins. */
+const SERVER = '@server'
 const MAX_OFFERS = 1000
 const MAX_PAGES = 20
 /** The lists of other servers wait for it. */
@@ -70,17 +72,17 @@ export class ServerCatalog {
   readonly #parts: CatalogParts
   readonly #answered = new Set<string>()
   readonly #warned = new Set<string>()
-  readonly #accepting: Set<Pinned>
+  readonly #accepting: Set<Pinned | typeof SERVER>
 
   constructor(parts: CatalogParts) {
     this.#parts = parts
-    this.#accepting = new Set(parts.accept ? ['tools', 'prompts', 'templates'] : [])
+    this.#accepting = new Set(parts.accept ? ['tools', 'prompts', 'templates', SERVER] : [])
   }
 
   /** The offers unchanged since they were accepted; on first contact, all without injections. */
   async accepted(kind: Pinned, elicit: Elicit | null, signal: AbortSignal): Promise<readonly Offer[]> {
     const { key, prefix } = KINDS[kind]
-    const offers = await this.#offers(KINDS[kind], signal)
+    const offers = await this.#offers(KINDS[kind], elicit, signal)
     const known = this.#parts.pins.known() ?? {}
     if (this.#accepting.has(kind) || !isSeen(kind, known)) {
       const first = offers.filter((offer) => this.#accepting.has(kind) || !this.#steers(KINDS[kind], offer))
@@ -96,7 +98,7 @@ export class ServerCatalog {
       const before = Object.hasOwn(known, name) ? known[name]! : null
       if (
         before?.hash === offer.pin.hash ||
-        (await this.#acceptChange(KINDS[kind], name, before, offer, elicit, signal))
+        (await this.#acceptChange(name, before, offer.pin, this.#said(KINDS[kind], before, offer), elicit, signal))
       )
         accepted.push(offer)
     }
@@ -105,13 +107,13 @@ export class ServerCatalog {
 
   /** Resources change with their data, so they are not pinned; those with injections are left out. */
   async resources(signal: AbortSignal): Promise<readonly Offer[]> {
-    return (await this.#offers(KINDS.resources, signal)).filter((offer) => !this.#steers(KINDS.resources, offer))
+    return (await this.#offers(KINDS.resources, null, signal)).filter((offer) => !this.#steers(KINDS.resources, offer))
   }
 
-  async #offers(kind: Kind, signal: AbortSignal): Promise<readonly Offer[]> {
+  async #offers(kind: Kind, elicit: Elicit | null, signal: AbortSignal): Promise<readonly Offer[]> {
     const { server } = this.#parts
     await server.ready()
-    if (!server.has(kind.capability)) return []
+    if (!server.has(kind.capability) || !(await this.#isAcceptedServer(elicit, signal))) return []
     const slow = AbortSignal.timeout(this.#parts.listMs ?? LIST_MS)
     const found = new Map<string, Offer>()
     let size = 0
@@ -150,6 +152,22 @@ export class ServerCatalog {
     }
   }
 
+  /** False while a person has not accepted another name of the server. */
+  async #isAcceptedServer(elicit: Elicit | null, signal: AbortSignal): Promise<boolean> {
+    const { server, pins } = this.#parts
+    const pin = pinOf({ name: server.ownName })
+    const before = pins.known()?.[SERVER]
+    if (before?.hash === pin.hash) return true
+    // Pins of an older Cordon have no name.
+    if (before === undefined || this.#accepting.has(SERVER)) {
+      this.#accepting.delete(SERVER)
+      pins.accept({ [SERVER]: pin })
+      return true
+    }
+    const said = `The MCP server “${server.label}” has another name than when it was accepted: it may be another server.`
+    return this.#acceptChange(SERVER, before, pin, said, elicit, signal)
+  }
+
   #steers(kind: Kind, { definition, pin }: Offer): boolean {
     if (!scanText(pin.text).injection) return false
     this.#warnOnce(
@@ -159,16 +177,19 @@ export class ServerCatalog {
     return true
   }
 
+  #said(kind: Kind, before: DescriptionPin | null, { definition }: Offer): string {
+    const what = before ? 'changed its definition' : 'is new'
+    return `The ${kind.one} “${String(definition[kind.key])}” of the MCP server “${this.#parts.server.label}” ${what} since it was accepted.`
+  }
+
   async #acceptChange(
-    kind: Kind,
     name: string,
     before: DescriptionPin | null,
-    { definition, pin }: Offer,
+    pin: DescriptionPin,
+    said: string,
     elicit: Elicit | null,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const what = before ? 'changed its definition' : 'is new'
-    const said = `The ${kind.one} “${String(definition[kind.key])}” of the MCP server “${this.#parts.server.label}” ${what} since it was accepted.`
     // A no stays, however often the server changes the text.
     if (this.#answered.has(name)) return false
     const shown = definitionDiff(before?.text ?? null, pin.text)

@@ -47,6 +47,8 @@ interface Up {
   readonly connection: Connection
   readonly stateless: boolean
   readonly capabilities: Json
+  /** Its name for itself, which nobody vouches for. */
+  readonly name: string | null
   readonly since: number
 }
 
@@ -57,6 +59,7 @@ const LONGEST_PAUSE_MS = 60_000
 const STEADY_MS = 60_000
 const MAX_ROUNDS = 10
 const MAX_INPUTS = 10
+const MAX_NAME = 1000
 
 export class WrappedServer {
   readonly label: string
@@ -91,6 +94,11 @@ export class WrappedServer {
   offers(capability: string, feature: string): boolean {
     const found = this.#up?.capabilities[capability]
     return isRecord(found) && found[feature] === true
+  }
+
+  /** The running server's name for itself. */
+  get ownName(): string | null {
+    return this.#up?.name ?? null
   }
 
   get isStateless(): boolean {
@@ -245,7 +253,7 @@ export class WrappedServer {
    * Finds its revision. The handshake comes first: every older server answers it, some ignore anything before it, and
    * a new one refuses it with an error.
    */
-  async #agree(peer: RpcPeer, signal: AbortSignal): Promise<Pick<Up, 'stateless' | 'capabilities'>> {
+  async #agree(peer: RpcPeer, signal: AbortSignal): Promise<Pick<Up, 'stateless' | 'capabilities' | 'name'>> {
     const clientInfo = { name: 'cordon-gateway', version }
     const hello = { protocolVersion: HANDSHAKE_REVISIONS[0], capabilities: this.#parts.capabilities(), clientInfo }
     let refused: RpcError
@@ -255,7 +263,7 @@ export class WrappedServer {
         throw new TypeError('it did not answer as an MCP server does')
       }
       peer.notify('notifications/initialized', {})
-      return { stateless: false, capabilities: isRecord(given.capabilities) ? given.capabilities : {} }
+      return { stateless: false, ...announced(given, given.serverInfo) }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       refused = error
@@ -263,7 +271,7 @@ export class WrappedServer {
     const found = await peer.request('server/discover', { _meta: this.#envelope(ALONE) }, signal).catch(() => null)
     const versions = isRecord(found) && Array.isArray(found.supportedVersions) ? found.supportedVersions : []
     if (!isRecord(found) || !versions.includes(STATELESS_REVISION)) throw refused
-    return { stateless: true, capabilities: isRecord(found.capabilities) ? found.capabilities : {} }
+    return { stateless: true, ...announced(found, isRecord(found._meta) ? found._meta[META.server] : null) }
   }
 
   /** A server without sessions reports changes to listeners only. */
@@ -304,4 +312,9 @@ export class WrappedServer {
     this.#retryAt = this.#parts.now() + Math.min(LONGEST_PAUSE_MS, 500 * 2 ** this.#failures)
     this.#parts.warn(`The MCP server “${this.label}” ended: ${reason}`)
   }
+}
+
+function announced({ capabilities }: Json, info: unknown): Pick<Up, 'capabilities' | 'name'> {
+  const name = isRecord(info) && typeof info.name === 'string' ? info.name.slice(0, MAX_NAME) : null
+  return { capabilities: isRecord(capabilities) ? capabilities : {}, name }
 }

@@ -195,7 +195,7 @@ export async function mcpStatus({ terminal, args, root, words }: CatalogueReques
 }
 
 /** Prints a server's lines of the audit log. */
-export function mcpLogs(request: CatalogueRequest): number {
+export async function mcpLogs(request: CatalogueRequest): Promise<number> {
   const { terminal, args, root } = request
   const name = nameIn(request)
   const trail = openAuditTrail(thisMachine())
@@ -206,6 +206,13 @@ export function mcpLogs(request: CatalogueRequest): number {
     lines.filter(({ tool, project: of }) => own.test(String(tool)) && of === project).map(({ call }) => call),
   )
   const shown = lines.filter(({ call }) => call !== undefined && calls.has(call))
+  const isKnown = manifestServers((await openGatewayJudge(root, thisMachine())).answered.loaded).some(
+    (one) => one.name === name,
+  )
+  if (shown.length === 0 && !isKnown)
+    throw new Fault('no-servers', `there is no MCP server “${name}” here, and none is recorded`, {
+      remedy: 'See cordon mcp list.',
+    })
   if (shown.length === 0) terminal.err(`nothing was recorded of ${visible(name)} here\n`)
   printLines(terminal, shown, trail, args.flags.json === true)
   return EXIT.ok

@@ -10,7 +10,7 @@ import { keepQuestion } from '../../../mcp/elicitation.ts'
 import type { ServerOptions } from '../../../mcp/served-project.ts'
 import { serveStdio } from '../../../mcp/stdio.ts'
 import { type Terminal, visible } from '../../../terminal/terminal.ts'
-import { type Arguments, textFlag } from '../../arguments.ts'
+import { type Arguments, oneOf, textFlag } from '../../arguments.ts'
 import { rootFlag } from '../../open-policy.ts'
 import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
@@ -53,7 +53,7 @@ export async function run({ terminal, args, bare }: CommandContext): Promise<num
     const own = await import('./mcp-catalogue.ts')
     return own[catalogue[verb as keyof typeof catalogue]]({ terminal, args, root, words: server })
   }
-  if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
+  if (verb !== undefined) oneOf(['wrap', 'login', 'logout', ...Object.keys(catalogue)], verb, 'name an action')
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
   if (args.flags['token-file'] !== undefined && !args.flags.http) throw new UsageError('--token-file goes with --http')
   const options = serverOptions(root, terminal)
@@ -107,8 +107,8 @@ async function overHttp(terminal: Terminal, options: ServerOptions, args: Argume
   const port = textFlag(args, 'port') ?? '0'
   const file = textFlag(args, 'token-file')
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new UsageError('--port takes a number up to 65535')
-  const { serveHttp } = await import('../../../mcp/http.ts')
-  const server = await serveHttp(options, Number(port), file === undefined ? undefined : readToken(file))
+  const { serveHttp, TOKEN } = await import('../../../mcp/http.ts')
+  const server = await serveHttp(options, Number(port), file === undefined ? undefined : readToken(file, TOKEN))
   const shown = file === undefined ? server.token : `(the token in ${visible(file)})`
   terminal.err(`cordon: serving ${visible(server.url)}\n  Authorization: Bearer ${shown}\n`)
   await new Promise<void>((resolve) => {
@@ -119,9 +119,8 @@ async function overHttp(terminal: Terminal, options: ServerOptions, args: Argume
 }
 
 /** A token shared with the client, such as a mounted Secret. Tokens that can be guessed are refused. */
-function readToken(file: string): string {
+function readToken(file: string, fits: RegExp): string {
   const token = machineFiles.readText(resolve(file)).trim()
-  if (!/^[\w.~+/=-]{32,512}$/.test(token))
-    throw new UsageError(`${file} must contain one token: 32 to 512 letters, digits and -._~+/=`)
+  if (!fits.test(token)) throw new UsageError(`${file} must contain one token: 32 to 512 letters, digits and -._~+/=`)
   return token
 }

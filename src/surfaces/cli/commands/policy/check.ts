@@ -20,6 +20,11 @@ export const VERDICT_EXIT: Record<Verdict, number> = { allow: EXIT.ok, ask: EXIT
 
 export async function run({ terminal, args }: CommandContext): Promise<number> {
   if (args.flags.batch) {
+    const other = ['tool', 'input', 'root'].find((name) => args.flags[name] !== undefined)
+    if (args.words.length > 0 || other !== undefined)
+      throw new UsageError(
+        `--batch reads its calls from stdin: omit ${other === undefined ? 'the command' : `--${other}`}`,
+      )
     const { BatchChecker } = await import('../../../../call/decide/batch.ts')
     return batch(terminal, new BatchChecker(thisMachine(), machineFiles, manifestChoice(args)))
   }

@@ -12,7 +12,7 @@ import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, listFlag, parseArguments, textFlag } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
-import { openInForce } from '../../open-policy.ts'
+import { denialText, openInForce } from '../../open-policy.ts'
 import { type CommandContext, EXIT, ownWords, UsageError } from '../../usage.ts'
 
 export async function run({ terminal, argv, row }: CommandContext): Promise<number> {
@@ -56,8 +56,7 @@ export async function run({ terminal, argv, row }: CommandContext): Promise<numb
     ...(await questionsAt(args, loaded, machine, tell)),
   })
   if ('denied' in learned) {
-    const { reason } = learned.denied
-    terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(reason.message)} [${reason.code}]\n`)
+    terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(denialText(learned.denied))}\n`)
     return EXIT.refused
   }
   return conclude(learned, { terminal, args, loaded, machine, manifestText })

@@ -12,7 +12,7 @@ import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
 const HOUR_MS = 3_600_000
 const MOST_LINES = 2000
-const HIDDEN: ReadonlySet<string> = new Set(['session', 'checkpoint', 'rotated'])
+const HIDDEN: ReadonlySet<string> = new Set(['session', 'checkpoint', 'rotated', 'closed'])
 
 export async function run({ terminal, args }: CommandContext): Promise<number> {
   const hours = textFlag(args, 'hours') ?? '24'
@@ -28,24 +28,26 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
     terminal.err(`nothing was recorded here in the last ${hours} hours${elsewhere}\n`)
     return EXIT.ok
   }
-  printLines(terminal, shown, trail, args.flags.json === true)
+  printLines(terminal, shown, trail, args.flags.json === true, lines)
   return EXIT.ok
 }
 
-/** Lines of the record, grouped by session. */
+/** Lines of the record, grouped by session; `all` also has those that are not shown, and say whose a session is. */
 export function printLines(
   terminal: Terminal,
   lines: readonly AuditLine[],
   trail: ReturnType<typeof openAuditTrail>,
   json: boolean,
+  all: readonly AuditLine[] = lines,
 ): void {
   if (json) {
     for (const line of lines) terminal.out(`${JSON.stringify(line)}\n`)
     return
   }
   const known = trail.subjects(lines)
-  for (const [, group] of Map.groupBy(lines, ({ session }) => session)) {
-    terminal.out(`${heading(terminal, group)}\n`)
+  const sessions = Map.groupBy(all, ({ session }) => session)
+  for (const [session, group] of Map.groupBy(lines, (line) => line.session)) {
+    terminal.out(`${heading(terminal, sessions.get(session) ?? group)}\n`)
     for (const line of group) {
       const subject = known.get(line.call)
       terminal.out(`${auditRow(terminal, line, subject === undefined ? undefined : redacted(subject))}\n`)

@@ -5,7 +5,7 @@ import { type Confinement, confine, type Narrowing } from '../../../../confine/c
 import { typedText } from '../../../../confine/entitlement.ts'
 import { chosenBundles, NO_GRANTS, type RunGrants, runGrantRules } from '../../../../confine/run-grants.ts'
 import type { TypedQuestions } from '../../../../one-off/questions.ts'
-import { agentWithoutBundle, isAgentInside, runConfined } from '../../../../one-off/run-typed.ts'
+import { agentWithoutBundle, isAgentInside, runConfined, typedDenial } from '../../../../one-off/run-typed.ts'
 import type { Decision } from '../../../../policy/decision.ts'
 import type { RefusedStarts } from '../../../../policy/programs/table.ts'
 import { withAnswers } from '../../../../project/answers.ts'
@@ -29,7 +29,7 @@ import { monotonicMs } from '../../../../system/timing.ts'
 import { leaveStreamsAlone } from '../../../terminal/passed-streams.ts'
 import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../../arguments.ts'
-import { type Opened, openInForce } from '../../open-policy.ts'
+import { denialText, type Opened, openInForce } from '../../open-policy.ts'
 import { type CommandContext, type CommandRow, EXIT, ownWords, UsageError } from '../../usage.ts'
 
 export async function run({ terminal, argv, row, endBy }: Omit<CommandContext, 'args'>): Promise<number> {
@@ -139,6 +139,8 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
           }),
     }
     if (args.flags.plan) {
+      const denied = await typedDenial({ answered, machine, files: machineFiles, argv: command, cwd })
+      if (denied !== null) return refuse(terminal, denied)
       const confinement = confined()
       const plan = await runner.plan(confinement, command, io)
       const report = await reportPlan(plan, backend, confinement.network.rules)
@@ -265,9 +267,8 @@ function personsShell({ env }: Machine): string {
 }
 
 /** Reports a denial with its rules. What is denied to agents is denied to everyone in the project. */
-function refuse(terminal: Terminal, { reason, rules }: Decision): number {
-  const named = rules.map(({ rule, source }) => `${rule} (${source})`).join(', ')
-  say(terminal, `${reason.message}${named === '' ? '' : ` ${named}`} [${reason.code}]`)
+function refuse(terminal: Terminal, decision: Decision): number {
+  say(terminal, denialText(decision))
   return EXIT.refused
 }
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { Machine } from '../../../system/machine.ts'
 import { isObject, type Json, type RulePlace, recordOf } from '../host/host.ts'
-import { firstLine, linesWith, piecesFromEnd, withRecord } from '../host/record-file.ts'
+import { firstLine, linesWith, piecesFromEnd, withRecord } from './record-file.ts'
 
 const MAX_LOOKED = 64 * 1024 * 1024
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { type HostSurroundings, isObject, type Json } from '../host/host.ts'
-import { onceWritten } from '../host/record-file.ts'
+import { onceWritten } from './record-file.ts'
 
 const MAX_RECORD = 64 * 1024 * 1024
 

@@ -1,6 +1,6 @@
 /** The source that our plugins share. It only imports Node's modules, and every failure blocks. */
 
-import { ANSWER_SECONDS } from '../host/hook-command.ts'
+import { ANSWER_SECONDS } from './hook-command.ts'
 
 /** The beginning of a plugin: `judge(call)` and `look(result)`; the words run `cordon hook HOST`. */
 export function pluginSource(words: readonly string[]): string {

@@ -1,9 +1,9 @@
 /** The protocol of our plugins: a call in, allow or deny out, with a rewritten command if any. */
 
 import type { Expansion } from '../../../agents/hook/unseen.ts'
-import { expectEvent, type Host, type OwnRules, object, optionalText, ProtocolError, text } from '../host/host.ts'
-import { trims } from '../host/path-readings.ts'
-import { callsOf, narrowedSearch, originOf, ranCommand, type ToolTable } from '../host/tool-table.ts'
+import { expectEvent, type Host, type OwnRules, object, optionalText, ProtocolError, text } from './host.ts'
+import { trims } from './path-readings.ts'
+import { callsOf, narrowedSearch, originOf, ranCommand, type ToolTable } from './tool-table.ts'
 
 const SEARCHES: ReadonlySet<string> = new Set(['grep'])
 

@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Machine } from '../../../system/machine.ts'
 import { isObject, type Json, sessionName } from '../host/host.ts'
-import { onceWritten, piecesFromEnd, withRecord } from '../host/record-file.ts'
+import { onceWritten, piecesFromEnd, withRecord } from './record-file.ts'
 
 /** How much of a record to search; longer records without a mode count as planning. */
 const MAX_LOOKED = 256 * 1024 * 1024
