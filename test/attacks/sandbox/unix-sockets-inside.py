@@ -295,7 +295,7 @@ row("a datagram of a pair", lambda: pair_datagram("datagrams.sock"))
 open("ready", "w").close()
 while not os.path.exists("later"):
     time.sleep(0.01)
-row("made while it runs", lambda: talk("later.sock"))
+row("created while it runs", lambda: talk("later.sock"))
 row("where git listens", lambda: own(os.path.abspath(".git/fsmonitor--daemon.ipc")))
 if "races" in sys.argv:
     row("swapped for a link", swapped_link)
