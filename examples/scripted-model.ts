@@ -28,6 +28,6 @@ export function scriptedModel(
   const steps = script.filter(({ call }) => call && known.has(call.tool))
   return async (messages) => {
     const taken = messages.filter((message) => message.role === 'assistant').length
-    return steps[taken] ?? { text: `I was told: ${messages.at(-1)?.text ?? 'nothing'}` }
+    return steps[taken] ?? { text: `I read: ${messages.at(-1)?.text ?? 'nothing'}` }
   }
 }

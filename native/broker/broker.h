@@ -11,6 +11,7 @@
 #ifndef BROKER_H
 #define BROKER_H
 #include "../init/protocol.h"
+#include <dirent.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -212,6 +213,8 @@ int write_anew(int folder, const char *name, const char *text, size_t size);
 int broker_take_target(const char *word, const char *path);
 int judge_target(const struct spot *s, const char *text);
 int judge_targets_of(struct spot *from, const struct spot *to);
+DIR *open_list(int folder, const char *of, mode_t *mode);
+void close_list(DIR *list, mode_t mode);
 
 /* repository.c */
 int judge_repository(const struct spot *s, enum change change);

@@ -179,10 +179,9 @@ static int is_in_repository(const struct spot *s) {
 /* Whether a folder contains a link that a repository may not. One that cannot be searched may. */
 static int has_outward_link(int folder, const char *of, int depth) {
   char target[PATH_MAX];
-  int fd = depth < MAX_DEPTH ? openat(folder, of, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-  DIR *list = fd < 0 ? NULL : fdopendir(fd);
+  mode_t mode;
+  DIR *list = depth < MAX_DEPTH ? open_list(folder, of, &mode) : NULL;
   int found = !list;
-  if (!list && fd >= 0) close(fd);
   for (struct dirent *entry; !found && (entry = readdir(list));) {
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
     int is_unknown = entry->d_type == DT_UNKNOWN;
@@ -192,13 +191,14 @@ static int has_outward_link(int folder, const char *of, int depth) {
     if (n >= 0) {
       target[n] = 0;
       found = !is_downward(target);
-    } else if (entry->d_type == DT_DIR || is_unknown) {
+    } else if (entry->d_type == DT_LNK) found = 1;
+    else if (entry->d_type == DT_DIR || is_unknown) {
       struct stat about;
       if (!is_unknown || (look_in(dirfd(list), "", entry->d_name, &about) && S_ISDIR(about.st_mode)))
         found = has_outward_link(dirfd(list), entry->d_name, depth + 1);
     }
   }
-  if (list) closedir(list);
+  if (list) close_list(list, mode);
   return found;
 }
 
@@ -216,7 +216,7 @@ int judge_links_of(struct spot *from, const struct spot *to) {
   if (!is_in_repository(to) && !(name && is_store(name, length))) return 0;
   if (open_object(from) < 0) return EROFS;
   if (S_ISDIR(from->about.st_mode))
-    return !is_in_repository(from) && has_outward_link(from->object, ".", 0) ? EROFS : 0;
+    return !is_in_repository(from) && has_outward_link(from->object, "", 0) ? EROFS : 0;
   ssize_t n = readlinkat(from->object, "", target, sizeof target - 1);
   if (n < 0) return EROFS;
   target[n] = 0;
@@ -231,7 +231,7 @@ static int judge_mark(const struct spot *s, int folder, const char *name) {
   if (error || is_repository(folder, "", "") || !is_repository(folder, "", name)) return error;
   for (size_t i = 0; i < FILLED; i++)
     if (has_files(folder, filled[i])) return EROFS;
-  if (has_pointer(folder, "") || has_outward_link(folder, ".", 0)) return EROFS;
+  if (has_pointer(folder, "") || has_outward_link(folder, "", 0)) return EROFS;
   error = settle_file(folder, "config", settle_config);
   return error ? error : settle_file(folder, "config.worktree", settle_config);
 }

@@ -104,25 +104,57 @@ static int judge_at(const char *path, const char *text) {
 
 int judge_target(const struct spot *s, const char *text) { return is_loose(s) ? 0 : judge_at(s->path, text); }
 
+/* The list of a folder, or of the open one if the name is empty. Its owner may read it until close_list, whatever its mode: a folder that is
+ * shut for a move could hide links. */
+DIR *open_list(int folder, const char *of, mode_t *mode) {
+  char link[32];
+  struct stat about;
+  DIR *list = NULL;
+  /* A name cannot be looked up in a folder that is shut, not even its own. */
+  int at = *of ? openat(folder, of, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+               : fcntl(folder, F_DUPFD_CLOEXEC, 0);
+  if (at < 0) return NULL;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", at);
+  if (fstat(at, &about)) return close(at), NULL;
+  *mode = about.st_mode & 07777;
+  int is_shut = (*mode & 0500) != 0500;
+  if (!is_shut || !chmod(link, *mode | 0500)) {
+    int fd = open(link, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    list = fd < 0 ? NULL : fdopendir(fd);
+    if (!list && fd >= 0) close(fd);
+    if (!list && is_shut) chmod(link, *mode);
+  }
+  close(at);
+  return list;
+}
+
+void close_list(DIR *list, mode_t mode) {
+  if ((mode & 0500) != 0500) fchmod(dirfd(list), mode);
+  closedir(list);
+}
+
 static int judge_entries(int folder, const char *of, char path[2 * PATH_MAX], int depth) {
   char text[PATH_MAX];
-  int fd = depth < MAX_DEPTH ? openat(folder, of, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-  DIR *list = fd < 0 ? NULL : fdopendir(fd);
+  mode_t mode;
+  DIR *list = depth < MAX_DEPTH ? open_list(folder, of, &mode) : NULL;
   size_t end = strlen(path);
   int error = list ? 0 : EROFS;
-  if (!list && fd >= 0) close(fd);
-  for (struct dirent *entry; !error && list && (entry = readdir(list));) {
+  for (struct dirent *entry; !error && (entry = readdir(list));) {
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || entry->d_type == DT_REG) continue;
-    if (end + strlen(entry->d_name) + 2 > PATH_MAX) return closedir(list), EROFS;
+    if (end + strlen(entry->d_name) + 2 > PATH_MAX) {
+      error = EROFS;
+      break;
+    }
     sprintf(path + end, "/%s", entry->d_name);
     ssize_t n = readlinkat(dirfd(list), entry->d_name, text, sizeof text - 1);
     if (n >= 0) {
       text[n] = 0;
       error = judge_at(path, text);
-    } else if (entry->d_type == DT_DIR) error = judge_entries(dirfd(list), entry->d_name, path, depth + 1);
+    } else if (entry->d_type == DT_LNK) error = EROFS;
+    else if (entry->d_type == DT_DIR) error = judge_entries(dirfd(list), entry->d_name, path, depth + 1);
     path[end] = 0;
   }
-  if (list) closedir(list);
+  if (list) close_list(list, mode);
   return error;
 }
 
@@ -147,5 +179,5 @@ int judge_targets_of(struct spot *from, const struct spot *to) {
       (from->place == to->place && depth_of(from->path) == depth_of(to->path)))
     return 0;
   strcpy(path, to->path);
-  return open_object(from) < 0 ? EROFS : judge_entries(from->object, ".", path, 0);
+  return open_object(from) < 0 ? EROFS : judge_entries(from->object, "", path, 0);
 }

@@ -71,8 +71,11 @@ export function requireTool(of: string, given: unknown, fits: (name: string) => 
     })
   requireText(`the description of the tool ${name}`, description)
   const schema = requireKind<Record<string, unknown>>(`the input of the tool ${name}`, input, 'object')
-  requireKind(`properties in the input of the tool ${name}`, schema.properties, 'object')
-  requireKind(`required in the input of the tool ${name}`, schema.required, 'list')
+  // A tool that checks its own input may describe it by any JSON Schema.
+  if (!tool.checksInput) {
+    requireKind(`properties in the input of the tool ${name}`, schema.properties, 'object')
+    requireKind(`required in the input of the tool ${name}`, schema.required, 'list')
+  }
   for (const label of labels === undefined
     ? []
     : requireKind<readonly unknown[]>(`the labels of ${name}`, labels, 'list'))

@@ -161,7 +161,9 @@ function fixOf(kind: string, subject: string, { root, policy, isProtected }: Ref
   const isOwn = subject.startsWith(`${root}/`)
   if (!isOwn && policy && secretOf(subject, policy)) return 'secrets of this machine stay hidden'
   const path = isOwn ? subject.slice(root.length + 1) : subject
-  return `if it should: cordon add ${how} ${typedText([path])}`
+  return how === 'write'
+    ? 'programs run it outside the sandbox: change it yourself'
+    : `if it should: cordon add read ${typedText([path])}`
 }
 
 function isOpened(path: string, how: 'read' | 'write', policy: Policy): boolean {

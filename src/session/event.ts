@@ -66,7 +66,7 @@ export interface SandboxView {
   readonly roots: readonly string[]
   /** What commands see of the machine (`command_fs`). */
   readonly commandFs: string
-  /** Bundles and hosts for every granted command. */
+  /** Bundles and hosts for every allowed command. */
   readonly tools: readonly string[]
   readonly hosts: readonly string[]
   /** Granted and denied path patterns. */

@@ -155,7 +155,7 @@ describe('what was stopped', () => {
       'a rule denies it',
       'if it should: cordon add host evil.example:8080',
       'if it should: cordon add host other.example',
-      'if it should: cordon add write .git/hooks/x',
+      'programs run it outside the sandbox: change it yourself',
       "if it should: cordon add read 'two words.key'",
     ])
   })

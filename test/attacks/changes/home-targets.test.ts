@@ -29,6 +29,16 @@ const ROWS: readonly (readonly [note: string, script: string, path?: string])[] 
   ['by a second name, relative at its new place', 'mkdir -p d/e; ln -s "$UP$HOMEDIR/.bashrc" d/e/x; ln -P d/e/x l'],
   ['by an exchange', `ln -s ${HOME}/.bashrc x; echo > l; ${EXCHANGE}`],
   ['within a folder that is moved up', 'mkdir -p d/e; ln -s "../$UP$HOMEDIR/.bashrc" d/e/x; mv d/e l', 'l/x'],
+  [
+    'within a folder that can be listed alone',
+    'mkdir -p d/e/f; ln -s "../../$UP$HOMEDIR/.bashrc" d/e/f/x; chmod 444 d/e/f; mv d/e l; chmod 755 l/f d/e/f',
+    'l/f/x',
+  ],
+  [
+    'within a folder that is shut',
+    'mkdir -p d/e/f; ln -s "../../$UP$HOMEDIR/.bashrc" d/e/f/x; chmod 0 d/e/f; mv d/e l; chmod 755 l/f d/e/f',
+    'l/f/x',
+  ],
   ['within a folder that is moved down', 'mkdir e d; ln -s "../../$UP$HOMEDIR/.bashrc" e/x; mv e d/l', 'd/l/x'],
 ]
 
