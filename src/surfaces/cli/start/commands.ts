@@ -265,7 +265,7 @@ const rows: readonly CommandRow[] = [
     words: 0,
     flags: [flag('--yes', 'Do not ask.'), json],
     details:
-      'Shows what it writes, and asks: a link in ~/.local/bin, and a file in which your shell looks for completions. It never changes\na start-up file; it prints the line that is missing. Exit code 1 when something is missing afterwards.',
+      'Shows what it writes, and asks: a link in ~/.local/bin, and a file in which your shell looks for completions. It never changes\na start-up file; it prints the line that is missing. Exit code 1 when a file is in the way or was not written.',
   },
   {
     name: 'uninstall',
