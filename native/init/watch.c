@@ -132,12 +132,15 @@ static _Noreturn void finish(int signals, int is_killed) {
   learn_report();
   if (programs_is_on()) programs_tell();
   private_home_report();
+  int signalled = WIFSIGNALED(final_status);
+  int code = signalled ? WTERMSIG(final_status) : WEXITSTATUS(final_status);
+  /* The caller of a terminal reads to the end of its output. It learns the end first, so that it can
+   * drop what a stopped terminal (Ctrl-S) does not take, instead of waiting for it. */
+  if (setup.has_terminal) send_message(MESSAGE_ENDED, (uint32_t)signalled, (uint32_t)code, 0);
   drain_pumps();
   give_input_back();
   if (!is_killed && setup.has_terminal) drain_terminal();
-  int signalled = WIFSIGNALED(final_status);
-  int code = signalled ? WTERMSIG(final_status) : WEXITSTATUS(final_status);
-  send_message(MESSAGE_ENDED, (uint32_t)signalled, (uint32_t)code, 0);
+  if (!setup.has_terminal) send_message(MESSAGE_ENDED, (uint32_t)signalled, (uint32_t)code, 0);
   _exit(signalled ? 128 + code : code);
 }
 
