@@ -6,7 +6,7 @@
 import { PassThrough, type Readable, Transform } from 'node:stream'
 import { setImmediate as settle } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Broker, createBroker, type LoginProtocol } from '../../../src/egress/credentials/broker.ts'
 import { scrubbedBody } from '../../../src/egress/credentials/scrub.ts'
 import { websocketHead } from '../../../src/egress/credentials/scrub-frames.ts'
@@ -15,6 +15,10 @@ import { createSearch } from '../../../src/egress/credentials/secret-search.ts'
 import { postgres } from '../../../src/egress/logins/postgres.ts'
 import { redis } from '../../../src/egress/logins/redis.ts'
 import { hosts } from '../../contract/egress/world.ts'
+
+// No host is quiet here, however busy the machine is.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
 
 const VALUE = 'qSecret/Val+ue "x"=99'
 /** As long, and with another character at each place: what is right for one of them is wrong for the other. */
