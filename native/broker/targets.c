@@ -135,6 +135,7 @@ void close_list(DIR *list, mode_t mode) {
 
 static int judge_entries(int folder, const char *of, char path[2 * PATH_MAX], int depth) {
   char text[PATH_MAX];
+  struct stat about;
   mode_t mode;
   DIR *list = depth < MAX_DEPTH ? open_list(folder, of, &mode) : NULL;
   size_t end = strlen(path);
@@ -151,7 +152,9 @@ static int judge_entries(int folder, const char *of, char path[2 * PATH_MAX], in
       text[n] = 0;
       error = judge_at(path, text);
     } else if (entry->d_type == DT_LNK) error = EROFS;
-    else if (entry->d_type == DT_DIR) error = judge_entries(dirfd(list), entry->d_name, path, depth + 1);
+    else if (entry->d_type == DT_DIR ||
+             (!fstatat(dirfd(list), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) && S_ISDIR(about.st_mode)))
+      error = judge_entries(dirfd(list), entry->d_name, path, depth + 1);
     path[end] = 0;
   }
   if (list) close_list(list, mode);
