@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets a checkout up on a fresh Debian machine or a Mac: system packages and npm packages; with "native" what is written in C,
-# with "build" everything, with "test" also the programs that tests take. As root it installs what is missing; as an ordinary
-# user it says exactly what to install. Of several at once, one works and the others wait for it.
+# with "build" everything, with "test" also the programs that tests take; further words are Debian packages. As root it installs
+# what is missing; as an ordinary user it says exactly what to install. Of several at once, one works and the others wait for it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 here=$PWD
@@ -64,6 +64,11 @@ if [ "${1:-}" = test ] && [ "$system" = Linux ]; then
     command -v redis-server >/dev/null || missing+=(redis-server)
     [ -d /usr/lib/postgresql ] || missing+=(postgresql)
   fi
+fi
+if command -v dpkg-query >/dev/null; then
+  for package in "${@:2}"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
 fi
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

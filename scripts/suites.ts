@@ -3,8 +3,10 @@
 export interface Suite {
   readonly name: string
   readonly what: string
-  /** What has to be there beyond a checkout; `''` for nothing. */
-  readonly needs: string
+  /** What has to be there beyond a checkout and its packages. */
+  readonly needs?: string
+  /** Debian packages that `scripts/set-up.sh` installs first, or names to an ordinary user. */
+  readonly packages?: readonly string[]
   /** What `scripts/set-up.sh` prepares first. */
   readonly setUp: 'native' | 'build' | 'test'
   /** Words of the caller are added at its end. */
@@ -39,49 +41,51 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'fleet',
     what: 'fleets on real NATS servers, a real Prometheus, and 50,000 records to a receiver that fails',
-    needs: 'nats-server and prometheus (as root on Debian they are installed)',
+    packages: ['nats-server', 'prometheus'],
     setUp: 'build',
     command: ['bash', 'scripts/test-fleet.sh'],
   },
   {
     name: 'cluster',
     what: 'a cluster of three NATS servers under random kills: MACHINES SECONDS SEED',
-    needs: 'nats-server (as root on Debian it is installed)',
+    packages: ['nats-server'],
     setUp: 'test',
     command: ['bash', 'scripts/test-fleet.sh', 'cluster'],
   },
   {
     name: 'load',
     what: 'one process that speaks for 10,000 machines to three NATS servers: [MACHINES]',
-    needs: 'nats-server (as root on Debian it is installed)',
+    packages: ['nats-server'],
     setUp: 'test',
     command: ['bash', 'scripts/test-fleet.sh', 'load'],
   },
   {
     name: 'places',
     what: 'Cordon in containers and in Pods, one of them a machine of a fleet',
-    needs: 'root, podman, runc, a registry; it installs go',
+    needs: 'root, a registry',
+    packages: ['podman', 'runc', 'catatonit', 'golang-go', 'golang-github-masterminds-sprig-dev'],
     setUp: 'build',
     command: ['bash', 'scripts/test-places.sh'],
   },
   {
     name: 'vm',
     what: 'doctor and the tour on Debian kernels in qemu, with and without namespaces and Landlock',
-    needs: 'root, qemu, debootstrap, 10 GB',
+    needs: 'root, 10 GB',
+    packages: ['qemu-system-x86', 'debootstrap'],
     setUp: 'build',
     command: ['bash', 'scripts/test-vm.sh'],
   },
   {
     name: 'projects',
     what: 'vite, express, pnpm, pip, go and cargo projects with what `cordon init` wrote',
-    needs: 'golang-go, cargo, a registry',
+    needs: 'a registry',
+    packages: ['golang-go', 'cargo'],
     setUp: 'test',
     command: vitest('projects'),
   },
   {
     name: 'soak',
     what: 'thousands of commands through hook, run and resident, and what they leave: [COMMANDS [FOLDER]]; a folder is kept for the next part',
-    needs: '',
     setUp: 'build',
     command: ['node', 'scripts/soak.ts'],
   },
@@ -109,14 +113,14 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'clients',
     what: 'HTTP libraries, package managers, databases and ssh through the proxy',
-    needs: 'java, postgresql, redis-server, openssh-server, a registry',
+    needs: 'a registry',
+    packages: ['default-jdk-headless', 'postgresql', 'redis-server', 'openssh-server'],
     setUp: 'build',
     command: ['node', 'scripts/test-clients.ts'],
   },
   {
     name: 'macos',
     what: 'the corpus of shell texts as macOS’s own bash reads them',
-    needs: '',
     setUp: 'native',
     command: ['vitest', 'run', 'test/cases/shell.test.ts', '-t', 'macOS'],
     env: { CORDON_CORPUS: 'whole' },
@@ -131,14 +135,14 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'site',
     what: 'the documentation site in Chromium: links, console errors, accessibility, search',
-    needs: 'chromium',
+    packages: ['chromium'],
     setUp: 'native',
     command: vitest('site'),
   },
   {
     name: 'arm64',
     what: 'the arm64 files of the package under qemu-user',
-    needs: 'qemu-user, gcc-aarch64-linux-gnu',
+    packages: ['qemu-user', 'gcc-aarch64-linux-gnu', 'libc6-dev-arm64-cross'],
     setUp: 'build',
     command: ['node', 'scripts/test-arm64.ts'],
   },
@@ -152,14 +156,12 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'fuzz-shell',
     what: 'the shell analysis against real bash: [--count N] [--seed N]',
-    needs: '',
     setUp: 'native',
     command: ['node', 'scripts/fuzz-shell.ts'],
   },
   {
     name: 'fuzz-changes',
     what: 'random system calls through the file broker, against the kernel’s own answers: [ROUNDS [SEED]]',
-    needs: '',
     setUp: 'native',
     command: ['node', 'scripts/fuzz-changes.ts'],
   },
@@ -173,21 +175,18 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'fuzz-programs',
     what: 'words and paths of program starts that change while they are judged: [SECONDS]',
-    needs: '',
     setUp: 'build',
     command: ['node', 'scripts/fuzz-programs.ts'],
   },
   {
     name: 'fuzz-undo',
     what: 'random calls that are undone and done again, and undone while others change the tree: [ROUNDS [FIRST_SEED]]',
-    needs: '',
     setUp: 'native',
     command: ['node', 'scripts/fuzz-undo.ts'],
   },
   {
     name: 'races',
     what: 'two commands that bring a protected name about together, a minute for each way',
-    needs: '',
     setUp: 'native',
     command: ['vitest', 'run', 'test/attacks/changes/windows.test.ts', '-t', 'two commands'],
     env: { CORDON_RACE_SECONDS: '60' },
@@ -195,14 +194,12 @@ export const SUITES: readonly Suite[] = [
   {
     name: 'fuzz-kills',
     what: 'kill -9 at many moments of a command; undo must restore everything: [POINTS [FIRST]]',
-    needs: '',
     setUp: 'native',
     command: ['node', 'scripts/kill-changes.ts'],
   },
   {
     name: 'fuzz-egress',
     what: 'broken connections against the proxy: [SEEDS] [CONNECTIONS]',
-    needs: '',
     setUp: 'native',
     command: ['node', 'scripts/fuzz-egress.ts'],
   },
@@ -211,9 +208,9 @@ export const SUITES: readonly Suite[] = [
 /** The list as `npm test -- --list` prints it. */
 export function listSuites(): string {
   const wide = Math.max(...SUITES.map(({ name }) => name.length))
-  const rows = SUITES.map(({ name, what, needs }) => {
-    const needed = needs === '' ? '' : `\n${' '.repeat(wide + 4)}needs ${needs}`
-    return `  ${name.padEnd(wide)}  ${what}${needed}`
+  const rows = SUITES.map(({ name, what, needs, packages }) => {
+    const more = [needs && `needs ${needs}`, packages && `installs ${packages.join(', ')} (on Debian, as root)`]
+    return [`  ${name.padEnd(wide)}  ${what}`, ...more.filter(Boolean)].join(`\n${' '.repeat(wide + 4)}`)
   })
   return `npm test                       every test of every run
 npm test -- PATH…              the files whose path contains one of these

@@ -2,7 +2,7 @@
 # Builds the image and runs Cordon in containers: by podman, and as the Pods of examples/kubernetes by `podman kube play`. A
 # guarded command must work, what it tries must fail, and where the engine gives too little, nothing may run at all. Then checks
 # the other examples with the tools that are here.
-# Needs root and podman with runc; installs podman's small init (catatonit) where it is missing.
+# Needs root.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 image=localhost/cordon:test-places
@@ -19,7 +19,6 @@ clean() {
   rm -rf "$work"
 }
 trap clean EXIT
-command -v catatonit >/dev/null || apt-get install -y -qq --no-install-recommends catatonit >/dev/null
 printf '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n[engine]\nruntime = "runc"\n' >"$work/conf"
 export CONTAINERS_CONF=$work/conf
 bash scripts/image.sh "$image" >/dev/null
@@ -119,7 +118,6 @@ play pod-podman-4.yaml
 attacks in_pod
 served
 in_pod doctor | grep -E 'protections work'
-command -v go >/dev/null || apt-get install -y -qq --no-install-recommends golang-go golang-github-masterminds-sprig-dev >/dev/null
 bash scripts/test-places-fleet.sh "$image" "$proc" || failed=1
 # What cannot be run here is at least read by what would read it.
 if command -v systemd-analyze >/dev/null; then

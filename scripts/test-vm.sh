@@ -2,7 +2,7 @@
 # Boots Debian kernels in qemu and runs `cordon doctor` and `cordon try` in each, as root and as a user.
 #   npm test -- vm [--dir DIR] [--attacks] [NAME …]
 # DIR keeps the Debian folders for the next run, NAME is one of the rows below, and --attacks also runs the attack tests.
-# Needs root, qemu, debootstrap and 10 GB. With release/ present the Debian package is installed and tried as well.
+# Needs root and 10 GB. With release/ present the Debian package is installed and tried as well.
 # The machines are emulated, so that it works inside another virtual machine: minutes without --attacks, hours with it.
 # Ends with `N passed, N failed`.
 set -euo pipefail
@@ -25,10 +25,6 @@ while [ $# -gt 0 ]; do
     *) names+=("$1"); shift ;;
   esac
 done
-missing=()
-command -v debootstrap >/dev/null || missing+=(debootstrap)
-command -v qemu-system-x86_64 >/dev/null || missing+=(qemu-system-x86)
-if [ ${#missing[@]} -gt 0 ]; then apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; fi
 work=$(mktemp -d /var/tmp/cordon-vm-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 [ -n "$dir" ] || dir=$work/debian

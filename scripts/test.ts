@@ -12,15 +12,15 @@ import { closedFolder, runReachable } from './reachable.ts'
 import { changedFiles, nearTests, needsBuild, type RelatedTest, readTexts, relatedTests } from './related.ts'
 import { listSuites, SUITES, type Suite } from './suites.ts'
 
-function runSuite({ setUp, command, env }: Suite, more: readonly string[]): number {
-  prepare(setUp)
+function runSuite({ setUp, packages, command, env }: Suite, more: readonly string[]): number {
+  prepare(setUp, packages)
   const [program, ...args] = [...command, ...more]
   return spawnSync(program!, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status ?? 1
 }
 
 /** Installs and builds what is missing, or ends with what to install. */
-function prepare(what: Suite['setUp']): void {
-  const { status } = spawnSync('bash', ['scripts/set-up.sh', what], { stdio: 'inherit' })
+function prepare(what: Suite['setUp'], packages: readonly string[] = []): void {
+  const { status } = spawnSync('bash', ['scripts/set-up.sh', what, ...packages], { stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
 }
 
