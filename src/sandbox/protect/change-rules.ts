@@ -196,12 +196,12 @@ function targetLines(facts: ProtectFacts): readonly string[] {
 export function linkTargetJudge(facts: ProtectFacts): (path: string) => boolean {
   const targets = linkTargets(facts).map(({ path, isFolder }) => ({ path: foldForBroker(path), isFolder }))
   const home = foldForBroker(facts.home)
-  const isBelow = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
+  const isAbove = (folder: string, path: string) => path === folder || path.startsWith(posix.join(folder, '/'))
   return (path) => {
     const folded = foldForBroker(path)
-    const isInHome = isBelow(folded, home)
-    return targets.some(
-      ({ path: target, isFolder }) => (isInHome && isBelow(target, folded)) || (!isFolder && isBelow(folded, target)),
+    return (
+      isAbove(folded, home) ||
+      targets.some(({ path: target, isFolder }) => isAbove(folded, target) || (!isFolder && isAbove(target, folded)))
     )
   }
 }
