@@ -187,6 +187,8 @@ export interface CommandPortOptions {
   readonly cover: UndoCover
   /** Where the labels of the session are. */
   readonly labels?: () => LabelPlace
+  /** The process is here for one command, and closes this after it. */
+  readonly single?: true
 }
 
 /** The grants of one call's commands, and the listeners for their outcome. */
@@ -234,15 +236,15 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     io: RunIo,
     followed: readonly string[] = [],
   ): Promise<RunOutcome> {
-    const { signal } = closing
-    signal.throwIfAborted()
+    closing.signal.throwIfAborted()
     const flow =
       options.labels && (await watchOf({ place: options.labels(), scope: options.scope, confinement, followed }))
-    signal.throwIfAborted()
+    closing.signal.throwIfAborted()
+    const signals = [io.signal, options.single ? undefined : closing.signal].filter((signal) => signal !== undefined)
     const running = runner.run(confinement, argv, {
       ...io,
       ...(flow && { flow }),
-      signal: io.signal ? AbortSignal.any([io.signal, signal]) : signal,
+      ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
     })
     foreground.add(running)
     try {
@@ -293,7 +295,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
 
   async function run(command: string, how: CommandOptions, call: CommandCall): Promise<CommandResult> {
     const { groups, note } = plan(command, how, call)
-    const io: RunIo = { ...options.io, signal: how.signal }
+    const io: RunIo = { ...options.io, ...(how.signal && { signal: how.signal }) }
     const started = monotonicMs()
     let whole: CommandResult | null = null
     let moved = ''

@@ -149,7 +149,8 @@ export interface CommandOptions {
   /** Canonical. */
   readonly cwd: string
   readonly timeoutMs: number
-  readonly signal: AbortSignal
+  /** Absent where nothing ends the command early: its launch may then block, which is faster. */
+  readonly signal?: AbortSignal
 }
 
 export interface CommandResult {

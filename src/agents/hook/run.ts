@@ -72,6 +72,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     home: machine.home,
     cover: judge.cover,
     labels: () => judge.labels,
+    single: true,
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
@@ -139,7 +140,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       const { exitCode, notes } = await port.run(command, {
         cwd: files.canonical(machine.cwd),
         timeoutMs: Number.POSITIVE_INFINITY,
-        signal,
+        ...(request.io.signal && { signal: request.io.signal }),
       })
       const cut = outputs.flatMap((output) => output.note() ?? [])
       return { text: '', exitCode, isError: exitCode !== 0, notes: [...notes, ...cut] }

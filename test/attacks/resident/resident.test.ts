@@ -123,6 +123,21 @@ eachUser(describe)('the resident of $name', (user) => {
     await until('its worker is gone', () => serving.some((pid) => !world.workers().includes(pid)))
   })
 
+  it('goes on after the command that a hook wrapped', async () => {
+    const words = ['sh', '-c', world.hook(open, 'echo inside').command!]
+    // The wrapped command names Node itself, and so has its own resident.
+    const runtime = world.folder('runtime-wrapped')
+    chmodSync(runtime, 0o700)
+    const [program, ...rest] = asUser(user, words)
+    const run = () => spawnSync(program!, rest, { cwd: open, env: world.env({ XDG_RUNTIME_DIR: runtime }) })
+    await until('it has a resident', () => run().status === 0 && world.workers(runtime).length > 1)
+    const before = world.workers(runtime)
+    for (let i = 0; i < 5; i++) expect(String(run().stdout)).toBe('inside\n')
+    expect(world.workers(runtime)).toEqual(before)
+    process.kill(world.keeper(runtime)!, 'SIGTERM')
+    await until('it is gone', () => world.keeper(runtime) === null)
+  })
+
   it('knows nothing of one request in the next', async () => {
     await world.ready(open)
     const [home, plain] = [world.folder('second'), world.folder('plain')]

@@ -188,15 +188,15 @@ export class ResidentWorld {
   }
 
   /** Its process, read as its user would see it. */
-  keeper(): number | null {
-    const place = join(this.runtime, 'cordon')
+  keeper(runtime = this.runtime): number | null {
+    const place = join(runtime, 'cordon')
     const lock = namesIn(place).find((name) => name.endsWith('.lock'))
     const pid = lock === undefined ? 0 : Number(readFileSync(join(place, lock), 'latin1'))
     return pid > 0 && existsSync(`/proc/${pid}`) ? pid : null
   }
 
-  workers(): readonly number[] {
-    const keeper = this.keeper()
+  workers(runtime = this.runtime): readonly number[] {
+    const keeper = this.keeper(runtime)
     if (keeper === null) return []
     return readFileSync(`/proc/${keeper}/task/${keeper}/children`, 'latin1').split(' ').filter(Boolean).map(Number)
   }

@@ -103,7 +103,7 @@ export function openWorld(): World {
       commands: {
         run: async (command, { signal }) => {
           world.commands.push(command)
-          signal.throwIfAborted()
+          signal?.throwIfAborted()
           return world.command
         },
         start: async (command) => {
