@@ -133,9 +133,8 @@ static int resolve(const char *path, char into[PATH_MAX]) {
 /* Judges a link at a path by its text: as written, and as it resolves now. */
 static int judge_at(const char *path, const char *text) {
   char whole[2 * PATH_MAX], real[PATH_MAX];
-  const char *slash = strrchr(path, '/');
-  int folder = text[0] == '/' || !slash ? 0 : (int)(slash - path);
-  int length = snprintf(whole, sizeof whole, "%.*s%s%s", folder, path, folder ? "/" : "", text);
+  int is_whole = text[0] == '/', folder = is_whole ? 0 : (int)(strrchr(path, '/') - path);
+  int length = snprintf(whole, sizeof whole, "%.*s%s%s", folder, path, is_whole ? "" : "/", text);
   if (length < 0 || (size_t)length >= sizeof whole) return EROFS;
   if (target_count == 0) return 0;
   const char *rest = climbed(text);
