@@ -33,6 +33,7 @@ export const npmProtocol: RegistryProtocol = {
     )
     return { name, releases, ...(isBrief && { isBrief }) } satisfies PackageFacts
   },
+  passesWhole: true,
   render: ({ type, body }, keeps) => {
     const document = JSON.parse(body) as Packument
     const times = document.time ?? {}

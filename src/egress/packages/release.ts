@@ -66,6 +66,8 @@ export interface RegistryProtocol {
   read(text: string, type: string, url: string, name: string): PackageFacts | null
   /** The document with only these releases, in the format that the client requested. */
   render(fetched: Document, keeps: (release: Release) => boolean, accept: string, url: string): Document
+  /** A document of which nothing was removed is passed on as it came, in the format that was fetched. */
+  readonly passesWhole?: true
   /** The part of a rendered document about one version or tag; null if it is not offered. */
   pick?(body: string, version: string): string | null
 }

@@ -138,12 +138,12 @@ export class PackageGate {
         .map((one) => idOf(registry, one)),
     )
     this.#reportOmitted(passage, request.read.target, facts, registry, left, young)
-    const rendered = protocol.render(
-      { type: fetched.type, body: fetched.text },
-      (release) => left.has(idOf(registry, release)),
-      accept,
-      hrefOf(place.read),
-    )
+    const document = { type: fetched.type, body: fetched.text }
+    // INVARIANT: only the document that the facts were read from goes on whole.
+    const isWholeGood = protocol.passesWhole && facts === first && left.size === facts.releases.length
+    const rendered = isWholeGood
+      ? document
+      : protocol.render(document, (release) => left.has(idOf(registry, release)), accept, hrefOf(place.read))
     const part = isWhole ? rendered.body : (protocol.pick?.(rendered.body, version) ?? null)
     const { type, body } = { ...rendered, body: part ?? '"version not found"' }
     const headers = [

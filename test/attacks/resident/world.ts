@@ -188,14 +188,14 @@ export class ResidentWorld {
   }
 
   /** Its process, read as its user would see it. */
-  keeper(runtime = this.runtime): number | null {
+  keeper(runtime: string = this.runtime): number | null {
     const place = join(runtime, 'cordon')
     const lock = namesIn(place).find((name) => name.endsWith('.lock'))
     const pid = lock === undefined ? 0 : Number(readFileSync(join(place, lock), 'latin1'))
     return pid > 0 && existsSync(`/proc/${pid}`) ? pid : null
   }
 
-  workers(runtime = this.runtime): readonly number[] {
+  workers(runtime: string = this.runtime): readonly number[] {
     const keeper = this.keeper(runtime)
     if (keeper === null) return []
     return readFileSync(`/proc/${keeper}/task/${keeper}/children`, 'latin1').split(' ').filter(Boolean).map(Number)
