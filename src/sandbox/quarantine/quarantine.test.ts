@@ -347,7 +347,11 @@ describe('what a run plants does not stay', () => {
       },
       ['l'],
     ],
-    ['other links', () => ['/usr/bin/env', '../other', 'a/../b'].map((to, at) => symlinkSync(to, join(root, `l${at}`))), []],
+    [
+      'other links',
+      () => ['/usr/bin/env', '../other', 'a/../b'].map((to, at) => symlinkSync(to, join(root, `l${at}`))),
+      [],
+    ],
   ])('%s goes without the broker as well', (_, plant, moved) => {
     expect(run(plant).actions).toEqual(moved.map((path) => `moved ${path}`))
   })

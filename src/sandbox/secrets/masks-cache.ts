@@ -80,8 +80,7 @@ function toRow(folder: Folder): unknown[] {
   const row: unknown[] = [folder.path, ctime, folder.inode, folder.device, folder.folders]
   const secrets = folder.secrets.map((entry) => [entry.name, entry.shape, entry.link])
   const rest = secrets.length > 0 || folder.guarded.length > 0 || folder.gitDirectory || folder.raw.length > 0
-  if (rest || folder.links.length > 0)
-    row.push(secrets, folder.guarded, folder.gitDirectory, folder.raw, folder.links)
+  if (rest || folder.links.length > 0) row.push(secrets, folder.guarded, folder.gitDirectory, folder.raw, folder.links)
   return row
 }
 
