@@ -1,6 +1,7 @@
 /* Places of the person's home that programs run or take settings from. No link in the roots may
  * resolve to one, because the person's own tools write through links: a lock file, a log, a folder
- * of built files. Links to other places, and above the home, are ordinary. */
+ * of built files. A folder in the path of a link may become a link later. So no link may point to a
+ * folder above such a place either, and none may climb from a folder to a name of one. */
 #define _GNU_SOURCE
 #include "broker.h"
 #include <dirent.h>
@@ -40,14 +41,22 @@ static int is_below(const char *path, const char *folder) {
   return !strncasecmp(path, folder, length) && (path[length] == 0 || path[length] == '/');
 }
 
-/* Whether a path is a target, below one, or a folder of the home above one. */
+/* Whether a path is a target, below one, or above one. */
 static int is_target(const char *path) {
-  int is_in_home = home && is_below(path, home);
+  if (home && is_below(home, path)) return 1;
   for (size_t i = 0; i < target_count; i++)
-    if ((is_in_home && is_below(targets[i].path, path)) ||
-        (!targets[i].is_folder && is_below(path, targets[i].path)))
+    if (is_below(targets[i].path, path) || (!targets[i].is_folder && is_below(path, targets[i].path)))
       return 1;
   return 0;
+}
+
+/* Whether a path may mean a folder of the process that follows it, as /proc/self/cwd does. */
+static int is_own_view(const char *path) {
+  struct stat about;
+  if (!is_below(path, "/proc")) return 0;
+  for (const char *at = path; (at = strchr(at, '/')); at++)
+    if (is_below(at, "/cwd") || is_below(at, "/root")) return 1;
+  return stat(path, &about) || S_ISDIR(about.st_mode);
 }
 
 /* Removes `.`, `..` and empty names from an absolute path. */
@@ -67,6 +76,38 @@ static void normalize(char *path) {
     to += name;
   }
   *to = 0;
+}
+
+/* What follows the last `..` after a name, with a slash, or NULL. Where such a `..` arrives depends
+ * on what the name is at the time. */
+static const char *climbed(const char *text) {
+  const char *rest = NULL;
+  int has_name = 0;
+  for (const char *at = text + strspn(text, "/"); *at; at += strspn(at, "/")) {
+    size_t length = strcspn(at, "/");
+    int is_up = length == 2 && !strncmp(at, "..", 2);
+    has_name |= !is_up && !(length == 1 && *at == '.');
+    at += length;
+    if (is_up && has_name) rest = at;
+  }
+  return rest;
+}
+
+/* Whether a path from an unknown folder may be a target, below one or above one. */
+static int may_be_target(const char *rest) {
+  char path[PATH_MAX];
+  if ((size_t)snprintf(path, sizeof path, "%s", rest) >= sizeof path) return 1;
+  normalize(path);
+  size_t whole = strlen(path);
+  for (size_t i = 0; i < target_count; i++) {
+    const char *target = targets[i].path;
+    size_t length = strlen(target);
+    for (const char *at = target; (at = strcasestr(at, path)); at++)
+      if (at[whole] == 0 || at[whole] == '/') return 1;
+    for (size_t n = 1; !targets[i].is_folder && n <= whole && n <= length; n++)
+      if ((n == whole || path[n] == '/') && !strncasecmp(target + length - n, path, n)) return 1;
+  }
+  return 0;
 }
 
 /* Resolves what exists of an absolute path; the rest is as written. */
@@ -92,20 +133,21 @@ static int resolve(const char *path, char into[PATH_MAX]) {
 /* Judges a link at a path by its text: as written, and as it resolves now. */
 static int judge_at(const char *path, const char *text) {
   char whole[2 * PATH_MAX], real[PATH_MAX];
-  const char *slash = strrchr(path, '/');
-  int folder = text[0] == '/' || !slash ? 0 : (int)(slash - path);
-  int length = snprintf(whole, sizeof whole, "%.*s%s%s", folder, path, folder ? "/" : "", text);
+  int is_whole = text[0] == '/', folder = is_whole ? 0 : (int)(strrchr(path, '/') - path);
+  int length = snprintf(whole, sizeof whole, "%.*s%s%s", folder, path, is_whole ? "" : "/", text);
   if (length < 0 || (size_t)length >= sizeof whole) return EROFS;
   if (target_count == 0) return 0;
+  const char *rest = climbed(text);
+  if (rest && may_be_target(rest)) return EROFS;
   int found = resolve(whole, real) ? 0 : is_target(real);
   normalize(whole);
-  return found || is_target(whole) ? EROFS : 0;
+  return found || is_target(whole) || is_own_view(whole) ? EROFS : 0;
 }
 
 int judge_target(const struct spot *s, const char *text) { return is_loose(s) ? 0 : judge_at(s->path, text); }
 
-/* The list of a folder, or of the open one if the name is empty. Its owner may read it until close_list, whatever its mode: a folder that is
- * shut for a move could hide links. */
+/* The list of a folder, or of the open one if the name is empty. Its owner may read it until
+ * close_list, whatever its mode: a folder that is shut for a move could hide links. */
 DIR *open_list(int folder, const char *of, mode_t *mode) {
   char link[32];
   struct stat about;
@@ -129,7 +171,10 @@ DIR *open_list(int folder, const char *of, mode_t *mode) {
 }
 
 void close_list(DIR *list, mode_t mode) {
-  if ((mode & 0500) != 0500) fchmod(dirfd(list), mode);
+  struct stat about;
+  /* A mode that somebody set meanwhile stays. */
+  if ((mode & 0500) != 0500 && !fstat(dirfd(list), &about) && (about.st_mode & 0777) == ((mode | 0500) & 0777))
+    fchmod(dirfd(list), mode);
   closedir(list);
 }
 

@@ -103,6 +103,10 @@ describe('by name and argument', () => {
     ['attack: nor in another case', 'send', { to: 'a@EVIL.example' }, 'deny'],
     ['attack: nor by a slash more', 'send', { to: '/a@evil.example' }, 'deny'],
     ['attack: nor by blanks around it', 'send', { to: ' a@evil.example ' }, 'deny'],
+    ['attack: nor by a list in a text', 'send', { to: 'a@evil.example,a@good.example' }, 'deny'],
+    ['attack: nor by a name around it', 'send', { to: 'Ann <a@evil.example>, b@good.example' }, 'deny'],
+    ['a list of others', 'send', { to: 'a@good.example, b@good.example' }, 'ask'],
+    ['attack: a list in a text is not what was granted', 'create', { repo: 'acme/site,evil' }, 'ask'],
     ['attack: another case is not what was granted', 'create', { repo: 'ACME/site' }, 'ask'],
     ['attack: nor by what cannot be read', 'send', { to: 'a@evil.example\u200b' }, 'deny'],
   ]

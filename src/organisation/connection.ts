@@ -150,6 +150,7 @@ export function serveDesk(team: Team, { relay, health, signIn, metrics }: DeskPa
     }
     try {
       if (request.method === 'GET' && request.url === '/metrics' && metrics) {
+        if (!isFromHere(request)) return reply(404)
         const text = await metrics()
         response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text)
         return
@@ -172,6 +173,12 @@ export function serveDesk(team: Team, { relay, health, signIn, metrics }: DeskPa
       return reply(400)
     }
   })
+}
+
+/** Neither a page with a name of its own for this machine, nor somebody behind the TLS server, reads the figures. */
+function isFromHere({ headers }: IncomingMessage): boolean {
+  const names = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
+  return /^(?:127\.0\.0\.1|localhost):\d+$/.test(headers.host ?? '') && names.every((name) => !(name in headers))
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string | null> {

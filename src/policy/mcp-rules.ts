@@ -139,10 +139,15 @@ function meetsOne(rule: ArgumentRule, text: string, policy: Policy, canonical: M
   switch (rule.kind) {
     case 'text': {
       if (/[\\%]|(?:^|\/)\.\.?(?:\/|$)/.test(text)) return null
-      if (matchSegments(rule.glob.split('/'), text.split('/'))) return true
-      // Many servers do not mind case, or blanks and further slashes.
-      const [glob, plain] = [rule.glob, text].map((one) => one.trim().toLowerCase().split('/').filter(Boolean))
-      return matchSegments(glob!, plain!) ? null : false
+      const glob = rule.glob.split('/')
+      const parts = /^\*$|[,;|]/.test(rule.glob) ? [text] : text.split(/[,;|]/)
+      // A server may take a text for a list: a grant needs each part.
+      if (matchSegments(glob, text.split('/')))
+        return parts.every((part) => matchSegments(glob, part.trim().split('/'))) ? true : null
+      // Many servers do not mind case, blanks, further slashes, or a name around an address.
+      const plain = (one: string): string[] => one.trim().toLowerCase().split('/').filter(Boolean)
+      const words = [text, ...text.split(/[\s,;|<>()"']+/).filter(Boolean)]
+      return words.some((word) => matchSegments(plain(rule.glob), plain(word))) ? null : false
     }
     case 'path': {
       const { root, home, reads, writes } = policy

@@ -10,9 +10,11 @@ export interface NamedValues {
 }
 
 /** Fields whose text is always a path or a command. */
-const PATH_FIELD = /(?:^|_)(?:paths?|files?|filenames?|dirs?|directory|directories|folders?|cwd|workdir)$/i
+const PATH_FIELD =
+  /(?:^|_)(?:(?:file)?paths?|pathname|files?|filenames?|dirs?|directory|directories|folders?|cwd|workdir|source|destination|src|dst|dest|target)$/i
 const COMMAND_FIELD = /^(?:commands?|cmds?|shell_command|argv)$/i
-const PATH_TEXT = /^(?:~?\/|\.\.?\/|file:\/\/\/)[^\n\0]*$/
+/** Also a hidden file, and a word with a slash: `x/../../etc/passwd`. */
+const PATH_TEXT = /^(?:~?\/|\.\.?\/|file:\/\/\/)[^\n\0]*$|^\.[^\s\0]+$|^[^\s\0]+\/[^\s\0]*$/i
 const URL_TEXT = /^(?:https?|wss?):\/\//i
 const PATCH_TEXT = /^\s*\*\*\* Begin Patch[^\S\n]*\n/
 

@@ -13,7 +13,7 @@ export interface Bystanders {
    * credential.
    */
   readonly strict: boolean
-  /** Listed names; `anthropic-*` for a prefix. Lower-case. */
+  /** Listed names; `anthropic-*` for a prefix, which covers no name of a login. Lower-case. */
   readonly headers: readonly string[]
   readonly parameters: readonly string[]
 }
@@ -39,8 +39,10 @@ const HARMLESS: ReadonlySet<string> = new Set(
 const PAGING: ReadonlySet<string> = new Set(
   'page_token pagetoken next_token nexttoken next_page_token continuation_token continuationtoken sort_key'.split(' '),
 )
-const CREDENTIAL_NAME =
-  /auth|token|secret|cookie|session|pass(?:w|code|phrase|key)|pwd|credential|signature|jwt|bearer|dpop|macaroon|assertion|(?:api|app|access|account|client|consumer|license|master|private|service|shared|sign|subscription|user)[-_.]?(?:key|pass)|(?:^|[-_.])(?:key|keys|sig|sid|pat|pin|otp|hmac|pass|pw|login)(?:$|[-_.])/
+const LOGIN_NAME =
+  /auth|token|secret|cookie|pass(?:w|code|phrase|key)|pwd|credential|signature|jwt|bearer|dpop|macaroon|assertion|(?:api|app|access|account|client|consumer|license|master|private|service|shared|sign|subscription|user)[-_.]?(?:key|pass)|(?:^|[-_.])(?:key|keys|sig|sid|pat|pin|otp|hmac|pass|pw|login)(?:$|[-_.])/
+/** A session may also be only the name of a conversation. */
+const CREDENTIAL_NAME = new RegExp(`session|${LOGIN_NAME.source}`)
 /** A body of nested requests with heads. */
 const NESTED_REQUESTS = /^\s*(?:multipart\/(?:mixed|batch|parallel)|application\/http|message\/http)\b/i
 /** The name of a WebSocket subprotocol; a key is longer, or is labelled. */
@@ -115,7 +117,10 @@ function parametersOf(path: string): [name: string, value: string][] {
 }
 
 function isListed(name: string, listed: readonly string[]): boolean {
-  return listed.some((entry) => (entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry))
+  const isLogin = LOGIN_NAME.test(name)
+  return listed.some((entry) =>
+    entry.endsWith('*') ? !isLogin && name.startsWith(entry.slice(0, -1)) : name === entry,
+  )
 }
 
 /** A placeholder alone, after a scheme, or in Basic credentials whose other half is only a name. */

@@ -42,14 +42,14 @@ export function isTrusted(rules: PackageRules, name: string): boolean {
   })
 }
 
-/** Whether a file is below a trusted address; an entry must end at a segment's end. */
-export function isTrustedPlace({ trusted }: PackageRules, host: string, path: string): boolean {
-  return trusted.some((entry) => {
-    // Plain HTTP only where no one else can answer: a registry of this machine.
-    if (!/^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])[:/]/.test(entry)) return false
-    const place = entry.replace(/^https?:\/\//, '').replace(/\/?\**$/, '/')
-    return `${host}${path}`.startsWith(place)
-  })
+/** Whether an address without its query is below a trusted one; an entry must end at a segment's end. */
+export function isTrustedPlace({ trusted }: PackageRules, address: string): boolean {
+  return trusted.some(
+    (entry) =>
+      // Plain HTTP only where no one on the network can answer: a registry of this machine.
+      /^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost)[:/]/.test(entry) &&
+      address.startsWith(entry.replace(/\/?\**$/, '/')),
+  )
 }
 
 /** Why a release is too young to be offered; null if it is old enough. */

@@ -75,7 +75,8 @@ export class PackageGate {
     if (method !== 'GET' && method !== 'HEAD') return null
     const { rules, memory } = this.#parts
     const place = placeOf(read.target, read.path)
-    if (place.path !== null && isTrustedPlace(rules, hostOf(place), place.path)) return null
+    const scheme = read.secure ? 'https' : 'http'
+    if (place.path !== null && isTrustedPlace(rules, `${scheme}://${hostOf(place)}${place.path}`)) return null
     const own = registryOf(rules.registries, place)
     const known = place.path === null ? undefined : memory.files.get(keyOf(place))
     if (known) return this.#file(passage, request, known.ecosystem, known.name, own)

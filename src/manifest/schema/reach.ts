@@ -451,7 +451,7 @@ export const SECRETS: Key = {
         {
           name: 'pass_headers',
           type: { kind: 'list', of: text('pass-name') },
-          doc: 'Headers that may go to these hosts although their name suggests a credential (`cookie`, `x-session-*`).',
+          doc: 'Headers that may go to these hosts although their name suggests a credential (`cookie`, `x-session-*`). A `*` covers no name of a login: list `x-auth-token` itself.',
         },
         {
           name: 'pass_parameters',

@@ -174,12 +174,14 @@ export function gitKeyText(facts: ProtectFacts, configs: GitConfigs = {}, target
 const FOLDERS: ReadonlySet<string> = new Set(['~/bin', '~/.local/bin'])
 
 /** Places of the home that no link may point to: the person's own tools write through links. */
-function linkTargets({ home, own, named }: ProtectFacts): readonly LinkTarget[] {
+function linkTargets({ home, own, named }: LinkFacts): readonly LinkTarget[] {
   const places = protectedNames.filter(({ path }) => path.startsWith('~/'))
   const targets = places.map(({ path }) => ({ path: home + path.slice(1), isFolder: FOLDERS.has(path) }))
   const whole = [own.configDir, own.stateDir].map((path) => ({ path, isFolder: false }))
   return [...targets, ...whole].filter(({ path }) => !named.includes(path))
 }
+
+export type LinkFacts = Pick<ProtectFacts, 'home' | 'own' | 'named'>
 
 interface LinkTarget {
   readonly path: string
@@ -193,15 +195,15 @@ function targetLines(facts: ProtectFacts): readonly string[] {
 }
 
 /** Whether no link may resolve to a path, as the broker judges it (native/broker/targets.c). */
-export function linkTargetJudge(facts: ProtectFacts): (path: string) => boolean {
+export function linkTargetJudge(facts: LinkFacts): (path: string) => boolean {
   const targets = linkTargets(facts).map(({ path, isFolder }) => ({ path: foldForBroker(path), isFolder }))
   const home = foldForBroker(facts.home)
-  const isBelow = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
+  const isAbove = (folder: string, path: string) => path === folder || path.startsWith(posix.join(folder, '/'))
   return (path) => {
     const folded = foldForBroker(path)
-    const isInHome = isBelow(folded, home)
-    return targets.some(
-      ({ path: target, isFolder }) => (isInHome && isBelow(target, folded)) || (!isFolder && isBelow(folded, target)),
+    return (
+      isAbove(folded, home) ||
+      targets.some(({ path: target, isFolder }) => isAbove(folded, target) || (!isFolder && isAbove(target, folded)))
     )
   }
 }

@@ -30,8 +30,8 @@ export interface Folder {
   readonly guarded: readonly string[]
   /** It has the entries of a git directory, whatever its name. */
   readonly gitDirectory: boolean
-  /** Links in a git directory, or below a `.git`. */
-  readonly gitLinks: readonly string[]
+  /** Links in a git directory, or below a `.git`; elsewhere those that leave the roots, or may at another time. */
+  readonly links: readonly string[]
   /** It could not be read: its content is unknown, so it is masked as a whole. */
   readonly unreadable: boolean
   /** Entries whose names are not UTF-8 and that are folders or look secret. */
@@ -139,7 +139,7 @@ export class SecretTree {
     const pending = [start]
     for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
       const before = this.#folders.get(path)
-      const folder = readFolder(path, this.#shapeOf)
+      const folder = readFolder(path, this.roots, this.#shapeOf)
       read++
       if (++this.#readNow % WATCHED_FOLDERS === 0) this.watch?.(this.#readNow)
       if (folder === null) {
@@ -168,7 +168,7 @@ export class SecretTree {
       folder.secrets.length > 0 ||
       folder.guarded.length > 0 ||
       folder.gitDirectory ||
-      folder.gitLinks.length > 0 ||
+      folder.links.length > 0 ||
       folder.unreadable ||
       folder.raw.length > 0
     if (notable) this.#notable.add(folder.path)
@@ -202,7 +202,7 @@ export function isBelow(path: string, folder: string): boolean {
 /** Every sandbox has its own of these; the machine's never end and never rest. */
 const MADE_ANEW: ReadonlySet<string> = new Set(['proc', 'sys', 'dev'])
 
-function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
+function readFolder(path: string, roots: readonly string[], shapeOf: ShapeOf): Folder | null {
   const stat = statFolder(path)
   if (stat === null) return null
   const folders: string[] = []
@@ -210,6 +210,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
   const guarded: string[] = []
   const raw: string[] = []
   const links: string[] = []
+  const outward: string[] = []
   const marks = { objects: false, refs: false, head: false, commondir: false }
   const identity = { path, ctime: stat.ctimeMs, inode: stat.ino, device: stat.dev }
   let entries: ReturnType<typeof readEntries>
@@ -220,7 +221,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     entries = readEntries(path)
   } catch (error) {
     if (isGone(error)) return null
-    const nothing = { folders, secrets, guarded, raw, gitDirectory: false, gitLinks: [] }
+    const nothing = { folders, secrets, guarded, raw, gitDirectory: false, links: [] }
     return { ...identity, ...nothing, settled: false, unreadable: true }
   }
   for (const entry of entries) {
@@ -228,13 +229,13 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     const directory = entry.isDirectory()
     if (directory && path === '/' && MADE_ANEW.has(name)) continue
     if (directory) folders.push(name)
-    else if (entry.isSymbolicLink()) links.push(name)
-    const shape = directory ? null : (shapeOf(name) ?? shapeBelow(path, name))
+    const target = entry.isSymbolicLink() ? readTarget(path, name) : null
+    if (entry.isSymbolicLink()) links.push(name)
+    if (target !== null && isOutward(path, target, roots)) outward.push(name)
+    const shape = directory
+      ? null
+      : (shapeOf(name) ?? shapeBelow(path, name) ?? (target && shapeOf(posix.basename(target))))
     if (shape !== null) secrets.push({ name, shape, link: entry.isSymbolicLink() })
-    else if (!directory && entry.isSymbolicLink()) {
-      const target = linkedShape(path, name, shapeOf)
-      if (target !== null) secrets.push({ name, shape: target, link: true })
-    }
     if (name.includes('\ufffd') && (directory || shape !== null)) raw.push(name)
     if (isProtectedStart(name) || isReportedStart(name)) guarded.push(name)
     if (name === 'objects') marks.objects = true
@@ -253,7 +254,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     guarded,
     raw,
     gitDirectory,
-    gitLinks: gitDirectory || isBelowGit(childPath(path, 'x')) ? links : [],
+    links: gitDirectory || isBelowGit(childPath(path, 'x')) ? links : outward,
     unreadable: false,
   }
 }
@@ -276,12 +277,24 @@ function readEntries(path: string): {
   return readdirSync(path, { withFileTypes: true })
 }
 
-function linkedShape(folder: string, name: string, shapeOf: ShapeOf): string | null {
+function readTarget(folder: string, name: string): string | null {
   try {
-    return shapeOf(posix.basename(readlinkSync(childPath(folder, name))))
+    return readlinkSync(childPath(folder, name))
   } catch {
     return null
   }
+}
+
+/** Whether a link leaves the roots by its text, or climbs from a name that may become a link. */
+function isOutward(folder: string, target: string, roots: readonly string[]): boolean {
+  const path = posix.resolve(folder, target)
+  return climbs(target) || !roots.some((root) => path === root || isBelow(path, root))
+}
+
+/** Whether a link has a `..` after a name: where that arrives depends on what the name is. */
+export function climbs(target: string): boolean {
+  const names = target.split('/').filter((name) => name !== '' && name !== '.')
+  return names.lastIndexOf('..') > names.findIndex((name) => name !== '..') && names.some((name) => name !== '..')
 }
 
 /**

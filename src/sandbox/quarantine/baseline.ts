@@ -19,6 +19,7 @@ import { decodePath, encodePath } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import { isOfPackage } from '../../files/protected-names.ts'
 import { isReportedStart, reportedName } from '../../files/reported-names.ts'
+import { type LinkFacts, linkTargetJudge } from '../protect/change-rules.ts'
 import { includedFiles, parseGitConfig } from '../protect/git-config.ts'
 import {
   POINTER_LIMIT,
@@ -28,7 +29,7 @@ import {
   protectTree,
   withoutLineEnds,
 } from '../protect/protect.ts'
-import { childPath, type Folder, isBelow, type SecretTree } from '../protect/tree.ts'
+import { childPath, climbs, type Folder, isBelow, type SecretTree } from '../protect/tree.ts'
 import type { Movable } from '../secrets/masks-watch.ts'
 
 /** Plain data, so that another process can settle the run of a killed one. */
@@ -56,6 +57,8 @@ export interface TreeBaseline {
   readonly write?: readonly string[]
   /** Links in git directories that resolve elsewhere, with their texts. */
   readonly gitLinks?: Readonly<Record<string, string>>
+  /** Links to start-up files and settings of the home, with their texts. */
+  readonly ownLinks?: Readonly<Record<string, string>>
   /** Files hidden because a link points to them, with that link. */
   readonly links: Readonly<Record<string, string>>
   /** Files of a stopped rebase to their text. */
@@ -125,6 +128,7 @@ export function takeBaseline(
     ends: Object.fromEntries([...pointers].map(([path, text]) => [path, endsOf(path, text)])),
     ...(facts.write && { write: facts.write }),
     gitLinks: Object.fromEntries(readGitLinks(tree, protection)),
+    ownLinks: Object.fromEntries(readHomeLinks(tree, facts)),
     links: Object.fromEntries(linked),
     sequences: Object.fromEntries(
       [...readSequences(protection)].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])),
@@ -248,13 +252,30 @@ export function readGitLinks(tree: SecretTree, { gitDirectories }: Protection): 
     const text = linkText(path)
     if (text !== null && !isDownwardLink(text.replace(/^-> /, ''))) found.set(path, text)
   }
-  for (const folder of tree.notable()) for (const name of folder.gitLinks) add(childPath(folder.path, name))
+  for (const folder of tree.notable())
+    if (folder.gitDirectory || isBelowGit(childPath(folder.path, 'x')))
+      for (const name of folder.links) add(childPath(folder.path, name))
   // The index knows the links of folders below a `.git`, and not those of a bare repository.
   const pending = gitDirectories.filter((path) => !isBelowGit(childPath(path, 'x')))
   for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     for (const entry of entriesIn(path)) if (entry.isSymbolicLink()) add(childPath(path, entry.name))
     pending.push(...(tree.folder(path)?.folders ?? []).map((name) => childPath(path!, name)))
   }
+  return found
+}
+
+/** Links to start-up files and settings of the home, with their texts. The broker refuses to create them. */
+export function readHomeLinks(tree: SecretTree, facts: LinkFacts): Map<string, string> {
+  const found = new Map<string, string>()
+  const isTarget = linkTargetJudge(facts)
+  for (const folder of tree.notable())
+    for (const name of folder.links) {
+      const path = childPath(folder.path, name)
+      const text = linkText(path)?.slice('-> '.length) ?? null
+      if (text === null) continue
+      const target = posix.resolve(folder.path, text)
+      if (isTarget(climbs(text) ? (realPath(path) ?? target) : target)) found.set(path, text)
+    }
   return found
 }
 
@@ -299,6 +320,7 @@ export function narrowBaseline(own: TreeBaseline, others: readonly TreeBaseline[
       pointers: keep(narrowed.pointers, other.pointers),
       ends: keep(narrowed.ends ?? {}, other.ends ?? {}),
       gitLinks: keep(narrowed.gitLinks ?? {}, other.gitLinks ?? {}),
+      ownLinks: keep(narrowed.ownLinks ?? {}, other.ownLinks ?? {}),
       links: { ...other.links, ...narrowed.links },
       sequences: keep(narrowed.sequences, other.sequences ?? {}),
       odd: narrowed.odd.filter((identity) => other.odd?.includes(identity)),

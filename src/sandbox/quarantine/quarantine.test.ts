@@ -325,6 +325,43 @@ describe('what a run plants does not stay', () => {
     expect(run(() => {}).actions).toEqual([])
   })
 
+  test.each<[note: string, plant: () => void, moved: string[]]>([
+    ['a link to a start-up file', () => symlinkSync(join(base, 'home/.bashrc'), join(root, 'l')), ['l']],
+    ['a relative one', () => symlinkSync('../home/.config/git/config', join(root, 'l')), ['l']],
+    ['a link to a folder of settings', () => symlinkSync(join(base, 'home/.config'), join(root, 'dist')), ['dist']],
+    [
+      'a link through one above the home',
+      () => {
+        symlinkSync('x/home/.bashrc', join(root, 'l'))
+        symlinkSync(base, join(root, 'x'))
+      },
+      ['x'],
+    ],
+    [
+      'a link that climbs from another',
+      () => {
+        mkdirSync(join(base, 'home'))
+        write('../home/.bashrc')
+        symlinkSync('x/../home/.bashrc', join(root, 'l'))
+        symlinkSync('.', join(root, 'x'))
+      },
+      ['l'],
+    ],
+    [
+      'other links',
+      () => ['/usr/bin/env', '../other', 'a/../b'].map((to, at) => symlinkSync(to, join(root, `l${at}`))),
+      [],
+    ],
+  ])('%s goes without the broker as well', (_, plant, moved) => {
+    expect(run(plant).actions).toEqual(moved.map((path) => `moved ${path}`))
+  })
+
+  test('a link to a start-up file that was there stays', () => {
+    symlinkSync(join(base, 'home/.bashrc'), join(root, 'l'))
+    expect(run(() => write('a')).actions).toEqual([])
+    expect(run(() => symlinkSync(join(base, 'home/.zshrc'), join(root, 'm'))).actions).toEqual(['moved m'])
+  })
+
   test('what was moved is kept, without any mode, beside a list', () => {
     const result = run(() => write('.envrc', 'evil'))
     const kept = result.findings[0]!.kept!

@@ -31,6 +31,7 @@ import {
   pointedAt,
   readConfig,
   readGitLinks,
+  readHomeLinks,
   readPointers,
   readReported,
   readSequences,
@@ -88,6 +89,7 @@ export function settleRun(
     ['the working trees of git', (of) => of.workingTrees()],
     ['the protected files', (of) => of.guarded()],
     ['the links of git', (of) => of.gitLinks()],
+    ['the links to the home', (of) => of.homeLinks()],
     ['the stopped rebases', (of) => of.sequences()],
     ['the names that are not UTF-8', (of) => of.odd()],
     ['the links to secrets', (of) => of.links(stateDir)],
@@ -240,6 +242,12 @@ class Settling {
     const before = this.#baseline.gitLinks ?? {}
     for (const [path, text] of readGitLinks(this.#tree, this.#protection))
       if (before[path] !== text) this.#move(path, 'a link in a git directory, through which git would write elsewhere')
+  }
+
+  homeLinks(): void {
+    const before = this.#baseline.ownLinks ?? {}
+    for (const [path, text] of readHomeLinks(this.#tree, this.#baseline))
+      if (before[path] !== text) this.#move(path, 'a link to start-up files or settings of your home')
   }
 
   /** Settings of working trees through a link that came later: git would write to its target. */

@@ -11,7 +11,7 @@ import { makeDirectories } from '../../system/state.ts'
 import type { Folder, SecretTree } from '../protect/tree.ts'
 import type { MaskFacts } from './masks.ts'
 
-const VERSION = 5
+const VERSION = 6
 /** Below this many folders a walk is as fast as reading the index. */
 const WORTHWHILE = 500
 
@@ -69,7 +69,7 @@ type Row = [
   guarded: string[],
   gitDirectory: boolean,
   raw: string[],
-  gitLinks: string[],
+  links: string[],
 ]
 
 /** No folder's time: one that is to be read again in any case. Left out, it would never be read, for its parent has not changed. */
@@ -80,14 +80,13 @@ function toRow(folder: Folder): unknown[] {
   const row: unknown[] = [folder.path, ctime, folder.inode, folder.device, folder.folders]
   const secrets = folder.secrets.map((entry) => [entry.name, entry.shape, entry.link])
   const rest = secrets.length > 0 || folder.guarded.length > 0 || folder.gitDirectory || folder.raw.length > 0
-  if (rest || folder.gitLinks.length > 0)
-    row.push(secrets, folder.guarded, folder.gitDirectory, folder.raw, folder.gitLinks)
+  if (rest || folder.links.length > 0) row.push(secrets, folder.guarded, folder.gitDirectory, folder.raw, folder.links)
   return row
 }
 
 function fromRow(value: unknown): Folder {
   const [path, ctime, inode, device, folders, ...rest] = value as Row
-  const [secrets = [], guarded = [], gitDirectory = false, raw = [], gitLinks = []] = rest as Partial<typeof rest>
+  const [secrets = [], guarded = [], gitDirectory = false, raw = [], links = []] = rest as Partial<typeof rest>
   return {
     path,
     ctime,
@@ -98,7 +97,7 @@ function fromRow(value: unknown): Folder {
     secrets: secrets.map(([name, shape, link]) => ({ name, shape, link })),
     guarded,
     gitDirectory,
-    gitLinks,
+    links,
     unreadable: false,
     raw,
   }

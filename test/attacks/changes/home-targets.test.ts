@@ -1,6 +1,6 @@
 /** A link in the project to a start-up file of the home: the person's own tools write through it, so it is refused. */
 
-import { lstatSync, mkdirSync } from 'node:fs'
+import { lstatSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makePlace, type Place, runInside } from '../../contract/changes/sandbox.ts'
@@ -21,8 +21,20 @@ const ROWS: readonly (readonly [note: string, script: string, path?: string])[] 
   ['by a path with dots', `ln -s /usr/..${HOME}/./x/../.bashrc l`],
   ['Cordon’s own state', 'ln -s "$TOP/../state/x" l'],
   ['by a relative path', 'ln -s "$UP$HOMEDIR/.bashrc" l'],
-  ['through a link to the root', `ln -s / r; ln -s r${HOME}/.bashrc l`],
+  ['through a link to the root that was there', `ln -s up${HOME}/.bashrc l`],
   ['through a link that is relative', 'ln -s ../.. r; ln -s "r/$UP2$HOMEDIR/.bashrc" l'],
+  ['above the home', 'ln -s / l'],
+  ['above the home, by dots', 'ln -s ../../../../../../../../../.. l'],
+  ['the folder of homes', 'ln -s /home l'],
+  ['through a folder that becomes a link above the home', `ln -s x${HOME}/.bashrc a; ln -s / x; mv a l`, 'x'],
+  ['up from a folder that becomes a link', 'ln -s "x/../$UP$HOMEDIR/.bashrc" l; ln -s . x'],
+  ['up from a folder to a name of the home', 'mkdir x; ln -s x/../.bashrc l; rmdir x; ln -s . x'],
+  ['up from a folder to settings', 'ln -s x/../nvim/init.lua l'],
+  ['up from a folder to a folder of settings', 'ln -s x/./../.config// l'],
+  ['up from a folder, and no further', 'ln -s x/.. l'],
+  ['the working folder of whoever follows', 'ln -s /proc/self/cwd/.bashrc l'],
+  ['the root of whoever follows', `ln -s /proc/thread-self/root${HOME}/.bashrc l`],
+  ['the processes', 'ln -s /proc l'],
   ['by a rename', `ln -s ${HOME}/.bashrc x; mv x l`],
   ['by a rename, relative at its new place', 'mkdir -p d/e; ln -s "$UP$HOMEDIR/.bashrc" d/e/x; mv d/e/x l'],
   ['by a second name', `ln -s ${HOME}/.bashrc x; ln -P x l`],
@@ -46,16 +58,22 @@ const ROWS: readonly (readonly [note: string, script: string, path?: string])[] 
 const ORDINARY: readonly string[] = [
   `ln -s ${HOME}/.local/bin/python3.12 l`,
   `ln -s ${HOME}/.cache/bazel/x l`,
-  'ln -s / l',
   'ln -s /usr/bin/python3 l',
-  'ln -s ../../../../../../../../../.. l',
+  'ln -s /usr/lib/../bin/python3 l',
+  'ln -s x/../y/include.h l',
+  'ln -s /proc/self/fd/1 l',
+  'ln -s /proc/self/mounts l',
+  'ln -s .. l',
   'ln -s nowhere l',
   'ln -s ../l l',
 ]
 
 function left(place: Place, scripts: readonly string[], uid: number, mediated: boolean): readonly string[] {
   const depth = place.project.split('/').length
-  for (const at of scripts.keys()) mkdirSync(join(place.project, `row${at}`))
+  for (const at of scripts.keys()) {
+    mkdirSync(join(place.project, `row${at}`))
+    symlinkSync('/', join(place.project, `row${at}/up`))
+  }
   giveTo(uid, place.project)
   const settings = `export TOP=$PWD HOMEDIR=${HOME} UP=${'../'.repeat(depth).slice(0, -1)} UP2=${'../'.repeat(depth).slice(0, -1)}`
   const all = scripts.map((script, at) => `(cd row${at}; ${script}) 2>/dev/null`).join('\n')

@@ -26,7 +26,7 @@ static uint32_t pick(uint32_t below) {
 }
 
 static const char *const pieces[] = {
-    "[core]\n", "[remote \"origin\"]", "[a \"b\\\"c\\\\\"]", "[branch.x]", "[", "]", "\"", "\\", "\\\n", "\n", "\r\n", " = ", "\t", "#", ";",
+    "/home/u", "/../", ".bashrc", "/proc/self/cwd", "[core]\n", "[remote \"origin\"]", "[a \"b\\\"c\\\\\"]", "[branch.x]", "[", "]", "\"", "\\", "\\\n", "\n", "\r\n", " = ", "\t", "#", ";",
     "bare = false", "fsmonitor", "worktree = ../..", "url = https://u:p@example.com:443/x", "url = git@example.com:x", "ssh://[::1]:22/",
     "hooksPath", "\xef\xbb\xbf", "\xe2\x80\x8c", "\xe2\x84\xaa", "../", "/", "//", ".git", "hooks", "config", ".VSCODE", "node_modules",
     " HTTP/1.1\r\n\r\n", "\7example\3com", "\x03\x05", "#!", "#! /bin/sh -e", "#!/usr/bin/env ", "\x7f" "ELF\x02\x01\x01", "GNU", "%2e", "@", ":", "*", "**", "=", "x",
@@ -103,6 +103,10 @@ static void try_path(const char *text, size_t length) {
   (void)judge_link(&spot);
   (void)contains_fixed(spot.path);
   (void)is_on_named_path(spot.path);
+  /* The path of a link, and its text. */
+  char *target = exactly(text, pick(2) ? length : pick((uint32_t)length + 1));
+  (void)judge_target(&spot, target);
+  free(target);
 }
 
 /* A question of its exact size, with the space that its answer takes. */
@@ -137,7 +141,8 @@ int main(int argc, char **argv) {
   static char text[MOST];
   static char rules[][64] = {".vscode", ".git/hooks", "*.local/x", ".git/**/config", "/a/b", "node_modules/**", ".cargo/config*"};
   static char keys[][64] = {"core.bare\tbool", "remote.*.url\turl", "user.name\ttext", "branch.*.merge\tword", "branch.*.remote\tremote",
-                            "core.excludesfile\tinside", "core.worktree\tworktree", "core.pager\tquiet"};
+                            "core.excludesfile\tinside", "core.worktree\tworktree", "core.pager\tquiet",
+                            "home\t/home/u", "target\t/home/u/.bashrc", "target\t/home/u/.config/x", "folder\t/home/u/bin"};
   if (argc != 3) return 2;
   state = strtoull(argv[2], NULL, 10);
   int parent[2];

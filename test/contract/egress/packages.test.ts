@@ -13,7 +13,7 @@ import { summarize } from '../../../src/egress/route/event.ts'
 import type { HostQuestion } from '../../../src/egress/route/gate.ts'
 import { systemRoots } from '../../../src/egress/route/upstream.ts'
 import { createPackageRegistry, FILES_HOST, OLD, PACKAGE_HOST, type PackageRegistry } from './package-registry.ts'
-import { createWorld, hosts, type OpenProxy, type World } from './world.ts'
+import { createWorld, hosts, type OpenProxy, RawClient, type World } from './world.ts'
 
 const RULES: PackageRules = {
   minimumAge: 3 * 86_400,
@@ -238,19 +238,29 @@ describe('attack: a file of a version that is not offered', () => {
   })
 })
 
-it('an address can be trusted, and what is beside it is not', async () => {
+it('an address can be trusted, and what is beside it or comes without TLS is not', async () => {
   const proxy = await open({ trusted: [`https://${FILES_HOST}/elsewhere/`] })
-  expect((await get(proxy, at('/elsewhere/steady-2.0.0.tgz', FILES_HOST))).status).toBe(200)
+  const file = '/elsewhere/steady-2.0.0.tgz'
+  const client = await RawClient.connect(proxy.port)
+  await client.tunnel(`${FILES_HOST}:443`)
+  const tls = await client.encrypt({ ca: world.ca.pem, servername: FILES_HOST })
+  tls.send(`GET ${file} HTTP/1.1\r\nHost: ${FILES_HOST}\r\nConnection: close\r\n\r\n`)
+  expect(await tls.receive()).toMatch(/^HTTP\/1.1 200/)
+  expect((await get(proxy, at(file, FILES_HOST))).status).toBe(403)
   expect((await get(proxy, at('/elsewhere2/steady-2.0.0.tgz', FILES_HOST))).status).toBe(403)
 })
 
 it.each([
-  ['http://127.0.0.1:8080/simple/', '127.0.0.1:8080', true],
-  ['http://127.0.0.1:8080/simple/', '127.0.0.1:8081', false],
-  ['http://registry.example/simple/', 'registry.example', false],
-  ['https://registry.example/simple/', 'registry.example', true],
-])('trusted = [%j] is %s over its scheme: %s', (entry, host, isTrusted) => {
-  expect(isTrustedPlace({ trusted: [entry] } as unknown as PackageRules, host, '/simple/steady/')).toBe(isTrusted)
+  ['http://127.0.0.1:8080/simple/', 'http://127.0.0.1:8080/simple/x', true],
+  ['http://127.0.0.1:8080/simple/', 'http://127.0.0.1:8081/simple/x', false],
+  ['http://127.0.0.1:8080/simple/', 'https://127.0.0.1:8080/simple/x', false],
+  ['http://registry.example/simple/', 'http://registry.example/simple/x', false],
+  ['http://127.0.0.1.example/simple/', 'http://127.0.0.1.example/simple/x', false],
+  ['https://registry.example/simple/', 'https://registry.example/simple/x', true],
+  ['https://registry.example/simple/', 'http://registry.example/simple/x', false],
+  ['https://registry.example/simple/', 'https://registry.example/simpler/x', false],
+])('trusted = [%j] covers %s: %s', (entry, address, isTrusted) => {
+  expect(isTrustedPlace({ trusted: [entry] } as unknown as PackageRules, address)).toBe(isTrusted)
 })
 
 it.each(['safer-buffer', '@babel/core', 'enquirer', 'mquery', 'dargs'])('%s is itself popular', (name) => {

@@ -1,6 +1,8 @@
 /** A fleet without NATS as its operators use it: machines join and report at the desk, a policy goes out in stages and back. */
 
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -158,6 +160,16 @@ describe('the overview', () => {
     expect(text).toContain('cordon_fleet_refusals_total{rule="deny_domains *"} 4\n')
     expect(text).toContain('cordon_fleet_calls_total{outcome="refused"} 4\n')
     expect(text).toContain('cordon_fleet_policy_version 1\n')
+  })
+
+  it.each([
+    ['a page by a name of its own', ['host', 'desk.evil.example:80']],
+    ['somebody behind a TLS server', ['host', '127.0.0.1:80', 'x-forwarded-for', '203.0.113.1']],
+    ['somebody behind another', ['host', 'localhost:80', 'forwarded', 'for=203.0.113.1']],
+  ])('is not scraped by %s', async (_, headers) => {
+    const sent = request(new URL('/metrics', url), { headers: [...headers, 'connection', 'close'] }).end()
+    const [{ statusCode }] = (await once(sent, 'response')) as [IncomingMessage]
+    expect(statusCode).toBe(404)
   })
 
   it('has every metric that the dashboard for Grafana draws', async () => {

@@ -72,7 +72,7 @@ export const FILE_ROWS: readonly PromiseRow[] = [
     },
     tries: [
       of('mcp__s__open', { path: 'private/x' }, { is: 'deny' }),
-      of('mcp__s__open', { files: ['src/a', 'src/../private/x'] }, { is: 'deny' }),
+      of('mcp__s__open', { files: ['src/a'], what: ['src/../private/x'] }, { is: 'deny' }),
       of('mcp__s__open', { at: { uri: 'file://$P/private/x' } }, { is: 'deny' }),
       of('mcp__s__open', { path: '.git/hooks/pre-commit' }, { is: 'deny' }),
       of('mcp__s__open', { path: 'src/a', text: 'see private/x' }, { is: 'allow' }),
