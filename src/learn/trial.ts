@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { confine } from '../confine/confinement.ts'
 import type { HostQuestion } from '../egress/route/gate.ts'
+import { hiddenProgram } from '../one-off/hidden-program.ts'
 import { runConfined } from '../one-off/run-typed.ts'
 import type { Decision } from '../policy/decision.ts'
 import { withAnswers } from '../project/answers.ts'
@@ -117,9 +118,11 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
       isHeld: outcome.changes !== null,
     }
   } catch (error) {
-    const found = missingProgram(error, command, machine, files)
+    if (!(error instanceof SandboxFault) || error.code !== 'command-not-found') throw error
+    const { home, env } = machine
+    const found = hiddenProgram(command[0] ?? '', { cwd, home, path: env.PATH ?? '', files, isShown })
     if (found === null) throw error
-    const sought = [{ what: 'program', path: found } as const]
+    const sought = [{ what: 'program', path: found.place } as const]
     const observation = { exitCode: NOT_FOUND, sought, leftOut: 0, egress: [], violations: [], ports: [] }
     return { observation, call: null, isShown, isHeld: true }
   } finally {
@@ -128,20 +131,6 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
 }
 
 const NOT_FOUND = 127
-
-/** The command exists only outside the sandbox. */
-function missingProgram(
-  error: unknown,
-  [program = '']: readonly string[],
-  { env, cwd }: Machine,
-  files: Files,
-): string | null {
-  if (!(error instanceof SandboxFault) || error.code !== 'command-not-found') return null
-  const places = program.includes('/')
-    ? [join(cwd, program), program]
-    : (env.PATH ?? '').split(':').map((folder) => join(folder, program))
-  return places.find((path) => path.startsWith('/') && files.exists(path)) ?? null
-}
 
 /** Restores a trial's changes. False if something could not be restored. */
 export function restoreTrial(call: string | null, machine: Machine): boolean {
