@@ -32,7 +32,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(home, { recursive: true }))
 
-it.each([
+it.each<[program: string, place: string | null, why: string | null, note: string]>([
   [
     '.venv/bin/python',
     'py/current',
@@ -42,9 +42,9 @@ it.each([
   [
     '.venv/bin/pytest',
     'py/current',
-    'The first line of ~/p/.venv/bin/pytest names ~/p/.venv/bin/python, a link to ~/py/',
+    'The first line of ~/p/.venv/bin/pytest names ~/p/.venv/bin/python, a link to ~/py/', 'a script of it',
   ],
-  ['direct', 'tools', 'The first line of ~/p/direct names ~/tools/mine, which'],
+  ['direct', 'tools', 'The first line of ~/p/direct names ~/tools/mine, which', 'by its path'],
   ['by-env', 'tools', 'The first line of ~/p/by-env names ~/tools/mine, which', 'found by PATH'],
   ['mine', 'tools', 'It is in ~/tools, which', 'found by PATH'],
   ['top', 'alone', 'It is a link to ~/alone', 'never the whole home'],

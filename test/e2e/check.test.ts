@@ -125,6 +125,26 @@ describe('cordon check', () => {
     expect(out).toContain('step 1')
   })
 
+  it('puts the strictest decision on top, and names the entry that opens a path', () => {
+    const other = new Project({
+      'cordon.toml':
+        'schema_version = 1\n[permission]\nmode = "contained"\n[capabilities.allow.read]\npaths = ["**", ".env", "docs/**"]\n',
+    })
+    try {
+      const draw = (text: string) => other.cordon(['explain', '--', text]).out
+      const out = draw('timeout 5 sh -c "cat .env.local; ls"')
+      expect(out).toMatch(/└─ ask {3}timeout 5 sh -c/)
+      expect(out).toMatch(/└─ ask {3}timeout ▸ sh -c/)
+      expect(out).toMatch(/├─ ask {3}sh -c ▸ cat \.env\.local\n.*allow `cat \.env\.local`/)
+      expect(out).toMatch(/└─ allow sh -c ▸ ls/)
+      expect(draw('cat .env')).toContain('".env" covers .env.')
+      expect(draw('cat docs/a')).toContain('"docs/**" covers docs/a.')
+      expect(draw('cat src/a')).toContain('"**" covers src/a.')
+    } finally {
+      other.remove()
+    }
+  })
+
   it('escapes what could forge the output', () => {
     const { out } = project.cordon(['explain', '--', "echo $'\\e[2J' '\u202e'"])
     for (const character of ['\u202e', '\u001b']) expect(out).not.toContain(character)
