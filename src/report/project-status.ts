@@ -51,7 +51,12 @@ export async function projectStatusOf(machine: Machine, now: number): Promise<Pr
   return {
     root,
     manifest,
-    refusals: refusalsOf(lines, { root, home: machine.home, policy, isProtected: (path) => protectedPath(path, facts) !== null }),
+    refusals: refusalsOf(lines, {
+      root,
+      home: machine.home,
+      policy,
+      isProtected: (path) => protectedPath(path, facts) !== null,
+    }),
     asks: hasState ? openAsks(machine, now).filter(({ project }) => project === root) : [],
     undo: { calls: open.length, last: open[0]?.about.what ?? null },
   }
