@@ -2,10 +2,11 @@
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { confine } from '../confine/confinement.ts'
 import type { HostQuestion } from '../egress/route/gate.ts'
+import { explainMissing } from '../one-off/bundle-hint.ts'
 import { hiddenProgram } from '../one-off/hidden-program.ts'
 import { runConfined } from '../one-off/run-typed.ts'
 import type { Decision } from '../policy/decision.ts'
@@ -121,7 +122,10 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
     if (!(error instanceof SandboxFault) || error.code !== 'command-not-found') throw error
     const { home, env } = machine
     const found = hiddenProgram(command[0] ?? '', { cwd, home, path: env.PATH ?? '', files, isShown })
-    if (found === null) throw error
+    if (found === null) {
+      const exists = (path: string): boolean => files.exists(resolve(cwd, path))
+      throw explainMissing(error, command, [], { path: env.PATH ?? '', exists, hidden: null })
+    }
     const sought = [{ what: 'program', path: found.place } as const]
     const observation = { exitCode: NOT_FOUND, sought, leftOut: 0, egress: [], violations: [], ports: [] }
     return { observation, call: null, isShown, isHeld: true }
