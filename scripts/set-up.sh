@@ -109,7 +109,7 @@ fi
 if [ "${1:-}" = native ] && [ "$system" = Linux ]; then sh native/build.sh >&2; fi
 if [ "${1:-}" = build ] || [ "${1:-}" = test ]; then
   # Another one may have built it while this one waited.
-  if ! is_built every; then
+  if ! is_built; then
     say "building"
     PATH="$here/node_modules/node/bin:$here/node_modules/.bin:$PATH" node scripts/build.ts >&2
     # So that the first hooks are as fast as later ones. Where it cannot be done, they learn by themselves.

@@ -126,32 +126,21 @@ export interface AuditViolation {
   readonly code?: string
 }
 
-/** Every type of a line. */
-export const EVENT_TYPES: readonly AuditEvent['type'][] = [
-  ...(['begin', 'denied', 'end', 'session', 'mode', 'approval', 'grant', 'taint', 'violation', 'background'] as const),
-  ...(['trust', 'signing', 'warning', 'checkpoint', 'rotated', 'recovered', 'closed'] as const),
-]
+const NOTES = ['session', 'mode', 'approval', 'review', 'grant', 'taint', 'background', 'warning'] as const
+const LOG_LINES = ['checkpoint', 'rotated', 'recovered', 'closed'] as const
+
+/** Every type of a line that is written. */
+export const EVENT_TYPES: readonly AuditEvent['type'][] = ['begin', 'denied', 'end', ...NOTES, ...LOG_LINES]
 
 /** Anything else of a session: its start, modes, answers, grants, taint. */
 export interface NoteEvent {
-  readonly type:
-    | 'session'
-    | 'mode'
-    | 'approval'
-    | 'review'
-    | 'grant'
-    | 'taint'
-    | 'violation'
-    | 'background'
-    | 'trust'
-    | 'signing'
-    | 'warning'
+  readonly type: (typeof NOTES)[number]
   readonly [field: string]: unknown
 }
 
 /** Lines that the log writes about itself. */
 interface LogEvent {
-  readonly type: 'checkpoint' | 'rotated' | 'recovered' | 'closed'
+  readonly type: (typeof LOG_LINES)[number]
   readonly [field: string]: unknown
 }
 

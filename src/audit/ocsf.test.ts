@@ -37,7 +37,7 @@ const rows: readonly [string, AuditLine, object][] = [
   ],
   ['one that ended well', line({ type: 'end', call: 'c1', outcome: 'ok' }), { status_id: 1, status_detail: 'ok' }],
   ['one that failed', line({ type: 'end', call: 'c1', outcome: 'failed' }), { status_id: 2, disposition_id: 0 }],
-  ['a violation', line({ type: 'violation' }), { severity_id: 3, api: { operation: 'violation' } }],
+  ['one that tried more', line({ type: 'end', outcome: 'ok', violations: [{ kind: 'host' }] }), { severity_id: 3 }],
 ]
 test.each(rows)('%s', (_, given, expected) => {
   const event = ocsfEvent(given, { version: '1', host: 'h1' })!

@@ -233,7 +233,7 @@ export function auditReport(facts: ReportFacts): string {
   const calls = reportedCalls(facts.lines)
   const damage = facts.verification.flatMap((session) => session.damage)
   const notes = facts.lines.filter((line) =>
-    ['mode', 'taint', 'grant', 'approval', 'trust', 'signing', 'warning', 'recovered'].includes(line.type),
+    ['mode', 'taint', 'grant', 'approval', 'warning', 'recovered'].includes(line.type),
   )
   const data = {
     calls,

@@ -220,7 +220,7 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
     grants: entitled.grants,
     places: {
       ...placesOf(loaded, entitled.paths, { reads: furnished.reads, writes: furnished.writes }, narrowing),
-      programs: sandbox.commandFs.value === 'none' || labels !== null ? [] : programWords(entitled.whole ?? ''),
+      programs: sandbox.commandFs.value === 'none' || labels !== null ? [] : programWords(entitled.whole ?? '', cwd),
     },
     network: {
       rules,

@@ -68,9 +68,9 @@ const KEYWORDS: ReadonlySet<string> = new Set(
 const MOST_WORDS = 200
 
 /** Words of a text that may name programs. A false match only shows a useless folder. */
-export function programWords(text: string): readonly string[] {
-  const words = text.split(/[\s;|&<>()"'`=]+/, MOST_WORDS).filter((word) => /^[\w~/][\w@.+~/-]*$/.test(word))
-  return [...new Set(words)]
+export function programWords(text: string, cwd: string): readonly string[] {
+  const words = text.split(/[\s;|&<>()"'`=]+/, MOST_WORDS).filter((word) => /^[\w~/.][\w@.+~/-]*$/.test(word))
+  return [...new Set(words.map((word) => (/^[^~/].*\//.test(word) ? posix.resolve(cwd, word) : word)))]
 }
 
 export interface Entitlement {

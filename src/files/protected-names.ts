@@ -329,10 +329,14 @@ export function isOfPackage(segments: readonly string[]): boolean {
   return at >= 0 && at < segments.length - 1
 }
 
-/** Folders in which agents create working trees of the project: separate projects. */
-export const worktreeFolders: readonly (readonly [folder: string, trees: string])[] = [['.claude', 'worktrees']]
+/** Agents' folders, in the project or the home, below which each creates working trees: separate projects. */
+export const worktreeFolders: readonly string[] = words(
+  '.claude .gemini .kilo .kilocode .qoder .codex .commandcode .factory .grok',
+)
+/** The folder of the working trees in each of them. */
+export const WORKTREES = 'worktrees'
 
 /** Whether the name of a protected folder is only on the way to a working tree: `.claude/worktrees/w/src`. Segments are folded. */
 export function isOnWayToWorktree(segments: readonly string[], index: number): boolean {
-  return worktreeFolders.some(([folder, trees]) => segments[index] === folder && segments[index + 1] === trees)
+  return segments[index + 1] === WORKTREES && worktreeFolders.includes(segments[index]!)
 }

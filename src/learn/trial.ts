@@ -2,10 +2,12 @@
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { confine } from '../confine/confinement.ts'
 import type { HostQuestion } from '../egress/route/gate.ts'
+import { explainMissing } from '../one-off/bundle-hint.ts'
+import { hiddenProgram } from '../one-off/hidden-program.ts'
 import { runConfined } from '../one-off/run-typed.ts'
 import type { Decision } from '../policy/decision.ts'
 import { withAnswers } from '../project/answers.ts'
@@ -117,9 +119,14 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
       isHeld: outcome.changes !== null,
     }
   } catch (error) {
-    const found = missingProgram(error, command, machine, files)
-    if (found === null) throw error
-    const sought = [{ what: 'program', path: found } as const]
+    if (!(error instanceof SandboxFault) || error.code !== 'command-not-found') throw error
+    const { home, env } = machine
+    const found = hiddenProgram(command[0] ?? '', { cwd, home, path: env.PATH ?? '', files, isShown })
+    if (found === null) {
+      const exists = (path: string): boolean => files.exists(resolve(cwd, path))
+      throw explainMissing(error, command, [], { path: env.PATH ?? '', exists, hidden: null })
+    }
+    const sought = [{ what: 'program', path: found.place } as const]
     const observation = { exitCode: NOT_FOUND, sought, leftOut: 0, egress: [], violations: [], ports: [] }
     return { observation, call: null, isShown, isHeld: true }
   } finally {
@@ -128,20 +135,6 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
 }
 
 const NOT_FOUND = 127
-
-/** The command exists only outside the sandbox. */
-function missingProgram(
-  error: unknown,
-  [program = '']: readonly string[],
-  { env, cwd }: Machine,
-  files: Files,
-): string | null {
-  if (!(error instanceof SandboxFault) || error.code !== 'command-not-found') return null
-  const places = program.includes('/')
-    ? [join(cwd, program), program]
-    : (env.PATH ?? '').split(':').map((folder) => join(folder, program))
-  return places.find((path) => path.startsWith('/') && files.exists(path)) ?? null
-}
 
 /** Restores a trial's changes. False if something could not be restored. */
 export function restoreTrial(call: string | null, machine: Machine): boolean {

@@ -54,21 +54,15 @@ it.each([
 
 const missing = new SandboxFault('command-not-found', 'not found', { remedy: 'Look.' })
 const outside = {
-  path: '/usr/bin:/home/u/.cargo/bin:/home/u/tools',
-  home: '/home/u',
-  exists: (path: string) =>
-    ['/home/u/.cargo/bin/cargo', '/home/u/tools/mine', '/home/u/tools/linked', '/p/build.sh'].includes(path),
-  canonical: (path: string) => (path === '/home/u/tools/linked' ? '/opt/agent/bin/linked' : path),
+  path: '/usr/bin:/home/u/.cargo/bin',
+  exists: (path: string) => ['/home/u/.cargo/bin/cargo', '/p/build.sh', '.venv/bin/pip'].includes(path),
+  hidden: 'It is hidden.',
 }
 
 test.each([
   { command: ['cargo', 'build'], said: 'Add "cargo"', note: 'only its bundle shows it' },
-  { command: ['mine'], said: 'cordon run --read ~/tools', note: 'in a folder of PATH that is not shown' },
-  {
-    command: ['linked'],
-    said: 'a link to a file in /opt/agent, which is not shown',
-    note: 'its folder may be shown, what it points to is not: a program in bin needs what is beside that',
-  },
+  { command: ['/p/build.sh'], said: 'It is hidden.', note: 'no bundle is for it' },
+  { command: ['.venv/bin/pip'], said: 'It is hidden.', note: 'a bundle would not show what its link points to' },
   { command: ['claude'], said: 'not installed', note: 'an agent that is not there: its bundle would not help' },
   { command: ['ls -la'], said: 'cordon run -- ls -la', note: 'one word with a blank' },
   { command: ['ls | wc'], said: "cordon run -- sh -c 'ls | wc'", note: 'one word that wants a shell' },

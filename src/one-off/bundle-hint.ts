@@ -1,6 +1,6 @@
 /** Names the bundle that a failed command needed. */
 
-import { basename, dirname } from 'node:path'
+import { basename } from 'node:path'
 import { SandboxFault } from '../sandbox/backend.ts'
 import { builtInBundle, builtInBundles } from '../sandbox/bundles/built-in.ts'
 import { type Bundle, type BundleChoice, selectBundles } from '../sandbox/bundles/bundle.ts'
@@ -12,9 +12,9 @@ const FETCHES =
 
 export interface Outside {
   readonly path: string
-  readonly home: string
   readonly exists: (path: string) => boolean
-  readonly canonical: (path: string) => string
+  /** What the sandbox hides of it, with a remedy; null if nothing. */
+  readonly hidden: string | null
 }
 
 /** The fault of a command that was not found, with a remedy. */
@@ -26,10 +26,10 @@ export function explainMissing(
 ): unknown {
   if (!(error instanceof SandboxFault) || error.code !== 'command-not-found') return error
   const { code, message } = error
-  const folder = hidden(command, outside)
+  const { hidden } = outside
   // A bundle shows the program in PATH; one that is named by its path lies elsewhere.
-  const elsewhere = command[0]?.startsWith('/') ? folder : null
-  const remedy = oneWord(command) ?? absent(command, outside) ?? elsewhere ?? hint(command, chosen) ?? folder
+  const elsewhere = command[0]?.includes('/') ? hidden : null
+  const remedy = oneWord(command) ?? absent(command, outside) ?? elsewhere ?? hint(command, chosen) ?? hidden
   return remedy === null ? error : new SandboxFault(code, message, { cause: error, remedy })
 }
 
@@ -47,23 +47,6 @@ function absent([program = '']: readonly string[], { path, exists }: Outside): s
   if (program.includes('/')) return exists(program) ? null : 'It does not exist outside the sandbox either.'
   const found = path.split(':').some((folder) => folder.startsWith('/') && exists(`${folder}/${program}`))
   return found ? null : 'It is not installed: nothing of that name is in your PATH. Install it, or check the spelling.'
-}
-
-/** It is in the person's PATH, or where they said, but its folder is not shown. */
-function hidden([program = '']: readonly string[], { path, home, exists, canonical }: Outside): string | null {
-  const name = basename(program)
-  const folders = program.startsWith('/') ? [dirname(program)] : program.includes('/') ? [] : path.split(':')
-  const folder = folders.find((one) => one.startsWith('/') && exists(`${one}/${name}`))
-  if (folder === undefined) return null
-  // A link in a visible folder may point to a hidden target.
-  const real = dirname(canonical(`${folder}/${name}`))
-  const isLink = real !== canonical(folder)
-  // A program in a bin folder usually needs the folder above.
-  const whole =
-    basename(real) === 'bin' && ![home, '/', `${home}/.local`].includes(dirname(real)) ? dirname(real) : real
-  const named = isLink ? whole : folder
-  const shown = named.startsWith(`${home}/`) ? `~${named.slice(home.length)}` : named
-  return `It is ${isLink ? 'a link to a file ' : ''}in ${shown}, which is not shown; to show it: cordon run --read ${shown} …`
 }
 
 /** Why a failed command had no network although a bundle would have given some; null otherwise. */

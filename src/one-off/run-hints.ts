@@ -15,6 +15,7 @@ import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { explainOffline } from './bundle-hint.ts'
 import { requireGrantable } from './grants.ts'
+import { hiddenProgram, type ProgramPlaces } from './hidden-program.ts'
 import { outsideWords, shellText, spokenWords, withTilde } from './outside-words.ts'
 
 export interface FailedRun {
@@ -38,10 +39,36 @@ export function runHints(run: FailedRun): readonly string[] {
   return [...unseen(run), offline, identity(run), signature(run)].filter((line) => line !== null)
 }
 
+/** What the sandbox hides of a program, with a remedy; null if nothing. */
+export function hiddenWords(
+  program: string,
+  { loaded, machine, files, isShown }: Pick<FailedRun, 'loaded' | 'machine' | 'files'> & Pick<ProgramPlaces, 'isShown'>,
+): string | null {
+  const { cwd, home, env } = machine
+  const hidden = hiddenProgram(program, { cwd: files.canonical(cwd), home, path: env.PATH ?? '', files, isShown })
+  if (hidden === null) return null
+  const { place, why } = hidden
+  try {
+    requireGrantable(files.canonical(place), 'read', loaded, machine)
+    return `${why}; to show it: cordon run --read ${withTilde(place, home)} …`
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return `${why}: ${error.message.replace(/^.*?: /, '')}`
+  }
+}
+
+/** How a shell ends when a program does not start. */
+const NOT_STARTED: ReadonlySet<number> = new Set([126, 127])
+
 function unseen({ command, cwd, outcome, loaded, machine, files }: FailedRun): readonly string[] {
   const { binds, masks } = outcome.plan
   const isShown = (path: string): boolean =>
     binds.some((bind) => isInside(path, bind.path)) || masks.some((mask) => isInside(path, mask))
+  if (NOT_STARTED.has(outcome.result.exitCode))
+    for (const word of spokenWords(command).filter((one) => one.includes('/'))) {
+      const said = hiddenWords(word, { loaded, machine, files, isShown })
+      if (said !== null) return [`${word} did not start. ${said}`]
+    }
   const written = writtenPaths(command, cwd, machine, files)
   return outsideWords(command, { cwd, home: machine.home, files, isShown }).map(({ typed, path }) => {
     const how = written.has(path) ? 'write' : 'read'

@@ -97,7 +97,14 @@ function grantOf({ policy, session, access, fact, carried = [] }: PathScene): Pa
   const covers = (rule: PathRule): boolean => coversPath(rule.pattern, fact.path)
   const covering = [...written.allow.filter(covers), ...saved.filter(covers), ...carried.filter(covers)]
   // The narrower answer of two grants: one that does not prompt was given on purpose for these files.
-  return covering.find((rule) => !rule.prompt) ?? covering[0] ?? null
+  const silent = covering.filter((rule) => !rule.prompt)
+  return mostSpecific(silent.length > 0 ? silent : covering)
+}
+
+/** The rule whose path is written out furthest: `"**"` does not open what `".env"` opens. */
+function mostSpecific(rules: readonly PathRule[]): PathRule | null {
+  const length = ({ pattern }: PathRule): number => literalPrefix(pattern).length + (pattern.files === null ? 0 : 1)
+  return rules.reduce<PathRule | null>((best, rule) => (best && length(best) >= length(rule) ? best : rule), null)
 }
 
 /** The path as the kernel resolves it, and as it was written. */

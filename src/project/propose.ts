@@ -20,7 +20,7 @@ export function proposeForProject(directory: string, files: Files, machine: Mach
   const agents = installedAgents(machine, files)
   const there = (path: string): boolean => files.exists(path.replace(/^~/, () => machine.home).replace(/\/\*\*$/, ''))
   const text = proposeManifest(facts, { bundles: bundleNames, agents, reads: AGENT_READS.filter(there) })
-  const installers = installersOnPath({ home: machine.home, path: machine.env.PATH ?? '' })
+  const installers = installersOnPath(machine)
   return {
     text,
     found: [

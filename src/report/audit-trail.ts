@@ -52,7 +52,7 @@ export function ocsfEvent(line: AuditLine, { version, host }: OcsfSource): Reado
     class_uid: CLASS,
     type_uid: CLASS * 100 + ACTIVITY,
     time: Date.parse(line.time),
-    severity_id: denied || line.type === 'violation' ? 3 : 1,
+    severity_id: denied || (Array.isArray(line.violations) && line.violations.length > 0) ? 3 : 1,
     // A call that has begun is neither yet.
     status_id: denied || failed ? 2 : line.outcome === undefined ? 0 : 1,
     ...(typeof line.outcome === 'string' && { status_detail: line.outcome }),

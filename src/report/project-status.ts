@@ -51,7 +51,12 @@ export async function projectStatusOf(machine: Machine, now: number): Promise<Pr
   return {
     root,
     manifest,
-    refusals: refusalsOf(lines, { root, policy, isProtected: (path) => protectedPath(path, facts) !== null }),
+    refusals: refusalsOf(lines, {
+      root,
+      home: machine.home,
+      policy,
+      isProtected: (path) => protectedPath(path, facts) !== null,
+    }),
     asks: hasState ? openAsks(machine, now).filter(({ project }) => project === root) : [],
     undo: { calls: open.length, last: open[0]?.about.what ?? null },
   }
@@ -85,6 +90,7 @@ export interface Refused {
 
 interface RefusedIn {
   readonly root: string
+  readonly home: string
   /** The policy in force, or null. */
   readonly policy: Policy | null
   /** Whether a path is protected. */
@@ -153,14 +159,14 @@ function hostFix(subject: string, code: string | null, policy: Policy | null): s
 }
 
 /** The command that would allow it; null if it is already allowed. */
-function fixOf(kind: string, subject: string, { root, policy, isProtected }: RefusedIn): string | null {
+function fixOf(kind: string, subject: string, { root, home, policy, isProtected }: RefusedIn): string | null {
   if (kind === 'limit') return 'if it should: a higher limit under [limits] in cordon.toml'
   if (kind !== 'file') return 'the sandbox does not allow it'
   const how = isProtected(subject) ? 'write' : 'read'
   if (policy && isOpened(subject, how, policy)) return null
-  const isOwn = subject.startsWith(`${root}/`)
-  if (!isOwn && policy && secretOf(subject, policy)) return 'secrets of this machine stay hidden'
-  const path = isOwn ? subject.slice(root.length + 1) : subject
+  // A grant would show its content to the agent: nobody should be led to that.
+  if (secretOf(subject, { home })) return 'secrets stay hidden; to use one unseen: cordon secrets --help'
+  const path = subject.startsWith(`${root}/`) ? subject.slice(root.length + 1) : subject
   return how === 'write'
     ? 'programs run it outside the sandbox: change it yourself'
     : `if it should: cordon add read ${typedText([path])}`

@@ -221,7 +221,7 @@ export class Site {
     const free = this.#existing(tools.writes).filter(isOpen)
     const { home, env, configDir, stateDir } = this.#machine
     const own = [configDir, stateDir]
-    const programs = installedPlaces(places.programs, { home, path: env.PATH ?? '', own }, this.#files)
+    const programs = installedPlaces(places.programs, { home, env, own }, this.#files)
     const shown = [...tools.reads, ...tools.writes, ...programs.places, ...(trust === undefined ? [] : [trust])]
     const scratch = temporary === undefined ? [] : [temporary]
     return {

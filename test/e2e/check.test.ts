@@ -1,7 +1,7 @@
 /** `cordon check`, `explain`, `init` and `policy` as others call them: exit codes, JSON, batches, bad input. */
 
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Project } from './cordon.ts'
@@ -123,6 +123,26 @@ describe('cordon check', () => {
     expect(out).toContain('timeout ▸ git push')
     expect(out).toContain('cordon.toml:7:13')
     expect(out).toContain('step 1')
+  })
+
+  it('puts the strictest decision on top, and names the entry that opens a path', () => {
+    const other = new Project({
+      'cordon.toml':
+        'schema_version = 1\n[permission]\nmode = "contained"\n[capabilities.allow.read]\npaths = ["**", ".env", "docs/**"]\n',
+    })
+    try {
+      const draw = (text: string) => other.cordon(['explain', '--', text]).out
+      const out = draw('timeout 5 sh -c "cat .env.local; ls"')
+      expect(out).toMatch(/└─ ask {3}timeout 5 sh -c/)
+      expect(out).toMatch(/└─ ask {3}timeout ▸ sh -c/)
+      expect(out).toMatch(/├─ ask {3}sh -c ▸ cat \.env\.local\n.*allow `cat \.env\.local`/)
+      expect(out).toMatch(/└─ allow sh -c ▸ ls/)
+      expect(draw('cat .env')).toContain('".env" covers .env.')
+      expect(draw('cat docs/a')).toContain('"docs/**" covers docs/a.')
+      expect(draw('cat src/a')).toContain('"**" covers src/a.')
+    } finally {
+      other.remove()
+    }
   })
 
   it('escapes what could forge the output', () => {
@@ -270,6 +290,48 @@ it.each(['check', 'explain'])('%s says of a manifest that is not signed that not
     project.cordon(['sign', '--yes'])
     const signed = project.cordon(words)
     expect([signed.code, signed.err]).toEqual([draft.code, ''])
+  } finally {
+    project.remove()
+  }
+})
+
+it('grants says what a locked project does not take', () => {
+  const project = new Project({ 'cordon.toml': 'schema_version = 1\n[security]\nruntime_grants = false\n' })
+  const env = { CORDON_KEYCHAIN: 'off' }
+  const root = realpathSync(project.directory)
+  const state = join(project.home, '.local/state/cordon')
+  const saved = (id: string, verdict: string, place: string) => ({
+    ...{ id, project: place, kind: 'command', value: `make ${id}`, verdict, scope: 'project' },
+    ...{ session: 's', created: Date.now(), expires: null, uses: 0 },
+  })
+  try {
+    expect(project.cordon(['sign', '--yes'], { env }).code).toBe(0)
+    const empty = project.cordon(['grants'], { env })
+    expect(empty.out).toMatch(
+      /is locked: .*\(security\.runtime_grants is false, cordon\.toml:3:1\)\nnothing was granted/,
+    )
+    const grants = [saved('gyes', 'allow', root), saved('gnot', 'deny', root), saved('gfar', 'allow', '/elsewhere')]
+    writeFileSync(join(state, 'grants.json'), JSON.stringify({ version: 1, grants }), { mode: 0o600 })
+    const { out } = project.cordon(['grants'], { env })
+    expect(out).toMatch(/allow command make gyes\n\s+not in force, /)
+    expect(out.match(/not in force/g)).toHaveLength(1)
+    const rows = JSON.parse(project.cordon(['grants', '--json'], { env }).out) as { id: string; locked: boolean }[]
+    expect(rows.map(({ id, locked }) => [id, locked])).toEqual([
+      ['gyes', true],
+      ['gnot', false],
+      ['gfar', false],
+    ])
+  } finally {
+    project.remove()
+  }
+})
+
+it('setup says what it would write, and then what it wrote', () => {
+  const project = new Project()
+  const env = { SHELL: '/bin/bash' }
+  try {
+    expect(project.cordon(['setup'], { env }).err).toContain('This would be written for you:')
+    expect(project.cordon(['setup', '--yes'], { env }).err).toMatch(/^Written for you:\n {2}link ~\/\.local\/bin\/cordon/)
   } finally {
     project.remove()
   }

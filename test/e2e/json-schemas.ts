@@ -70,7 +70,7 @@ export const JSON_ROWS: readonly JsonRow[] = [
   { line: 'review log', schema: list() },
   { line: 'audit verify', schema: object('ok', 'sessions') },
   { line: 'audit report', schema: object('title', 'generatedAt', 'sessions') },
-  { line: 'grants list', schema: list('id', 'project', 'kind', 'value', 'verdict', 'scope') },
+  { line: 'grants list', schema: list('id', 'project', 'kind', 'value', 'verdict', 'scope', 'locked') },
   { line: 'grants prune', schema: list() },
   { line: 'quarantine list', schema: list('id', 'path') },
   { line: 'redact', input: 'plain\n', schema: PRINTED },

@@ -74,6 +74,22 @@ const CARGO: Case = {
 }
 
 const CASES: readonly Case[] = [
+  {
+    name: 'a virtual environment whose python is a link to an installation elsewhere',
+    command: ['.venv/bin/tests'],
+    project: { '.venv/pyvenv.cfg': '' },
+    home: { 'opt/py/lib/data': 'x\n', 'opt/other/data': '' },
+    make: ({ directory, home }) => {
+      mkdirSync(join(home, 'opt/py/bin'))
+      inFolder(home, 'cp', ['-L', '/bin/sh', join(home, 'opt/py/bin/python3')])
+      mkdirSync(join(directory, '.venv/bin'))
+      symlinkSync(join(home, 'opt/py/bin/python3'), join(directory, '.venv/bin/python'))
+      const text = `#!${directory}/.venv/bin/python\nset -e\ncat ${home}/opt/py/lib/data\n`
+      writeFileSync(join(directory, '.venv/bin/tests'), text, { mode: 0o755 })
+    },
+    lines: [['read', '~/opt/py/**']],
+    leaves: [],
+  },
   ...(existsSync(join(SYSROOT, 'bin/cargo')) && !existsSync('/usr/bin/cargo') ? [CARGO] : []),
   {
     name: 'vitest with a fixture beside the project',

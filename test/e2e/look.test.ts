@@ -206,7 +206,7 @@ it('cordon alone shows the state of the project', async () => {
     'agents     no agent is guarded',
     '           see: cordon install --help',
     expect.stringMatching(/^stopped {4}file .*\.env$|^stopped {4}file .*…$/),
-    '           if it should: cordon add read .env',
+    '           secrets stay hidden; to use one unseen: cordon secrets --help',
     'asks       no open questions',
     expect.stringMatching(/^undo {7}1 call, the last: cat \.env; rm package\.json/),
     '           cordon undo --last, or --list',

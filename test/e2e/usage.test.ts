@@ -37,6 +37,7 @@ const rows: readonly [string, string][] = [
   ['audit query --verdict maybe', 'allow, ask or deny, not “maybe”'],
   ['audit verify --session gone', 'there is no record of a session gone'],
   ['audit query --type foo', 'begin, denied, end'],
+  ['audit query --type violation', 'begin, denied, end'],
   ['run --env NOSUCH -- true', 'there is no such variable here'],
   ['install claud-code', 'did you mean claude-code?'],
   ['import cladue-code', 'did you mean claude-code?'],

@@ -631,12 +631,16 @@ it('every command that a message names is run by a row here, or by the test that
   expect([...new Set(named)].filter((command) => !isRun(command))).toEqual([])
 })
 
-it('status offers no secret of the machine', async () => {
-  const place = new Place({})
+it.each(['/etc/shadow', '.env', '$H/.ssh/id_rsa'])('nothing offers the secret %s', async (secret) => {
+  const place = new Place({ files: { '.env': 'A=1\n', '$H/.ssh/id_rsa': 'KEY\n' } })
+  const path = place.fill(secret)
   try {
+    const offers: string[] = [await runs(place, 'cat', path), (await place.cordon(['status'])).out]
     await place.sign({})
-    await runs(place, 'cat', '/etc/shadow')
-    expect((await place.cordon(['status'])).out).not.toContain('add read /etc/shadow')
+    offers.push(await runs(place, 'cat', path), (await place.cordon(['status'])).out)
+    for (const surface of ['hook', 'mcp', 'session'] as const) offers.push(await calls(place, surface, `cat ${path}`))
+    // The remedies of this table work, so only what is offered shows the mistake.
+    expect(offers.join('\n')).not.toMatch(/cordon (?:add|run --)/)
   } finally {
     place.close()
   }

@@ -85,6 +85,7 @@ interface OtlpSource {
 }
 
 interface Line {
+  readonly violations?: readonly unknown[]
   readonly [field: string]: unknown
 }
 
@@ -174,7 +175,7 @@ function resourceAttributes({ fleet, machine, name, groups, version }: OtlpSourc
 }
 
 function logRecord(source: OtlpSource, record: ShippedRecord, line: Line | null): object {
-  const denied = line?.type === 'denied' || line?.type === 'violation'
+  const denied = line?.type === 'denied' || line?.violations?.length
   return {
     timeUnixNano: nanoseconds(line?.time),
     severityNumber: denied ? 13 : 9,

@@ -173,8 +173,11 @@ function commandGroups(facts: ProjectFacts): Group[] {
     groups.push({ comment: "the project's own programs", commands: programs.map((name) => `target/debug/${name}`) })
   }
   if (facts.python) {
-    groups.push({ comment: 'Python tools of the project', commands: facts.python.tools })
-    groups.push({ comment: "the project's own programs", commands: facts.python.programs })
+    // Named by its path, a program is another one to a grant.
+    const { environment, tools, programs } = facts.python
+    const bothWays = (names: readonly string[]) => [...names, ...names.map((name) => `${environment}/bin/${name}`)]
+    groups.push({ comment: 'Python tools of the project', commands: bothWays(tools) })
+    groups.push({ comment: "the project's own programs", commands: bothWays(programs) })
   }
   if (facts.go) groups.push({ comment: 'go.mod', commands: ['go build', 'go test', 'go vet', 'go fmt'] })
   if (facts.java === 'maven') groups.push({ comment: 'pom.xml', commands: ['mvn compile', 'mvn test'] })

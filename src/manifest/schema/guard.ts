@@ -152,7 +152,12 @@ const SECURITY: Section = {
   spec: 'S2, F6, P7, P9, N2',
   example: '[security]\nredirects = "all"\ncommand_substitution = true\noutside_roots = "ask"\n',
   keys: [
-    flag('background', true, false, 'Commands in the background: `cmd &`.'),
+    flag(
+      'background',
+      true,
+      false,
+      'Commands in the background: `cmd &`, and programs that detach: `setsid`, `at`, `screen -dm`. Code that forks by itself ends with its command.',
+    ),
     flag('case_terminator', true, false, 'The `;;` of a case statement.'),
     flag('compound', true, false, 'Several commands in one: `&&`, `||`, `;`.'),
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own syntax.

@@ -158,7 +158,6 @@ function hosts(read: Settings): string[] {
     read.entries('http.allowed_hosts', 'host'),
     ...read.names('mcp_servers').map((name) => read.entries(`mcp_servers.${name}.domains`, 'host')),
     ...read.names('mcp_servers').map((name) => addressHost(read.value(`mcp_servers.${name}.url`))),
-    read.entries('secrets', 'name').flatMap((secret) => hostEntries(secret.hosts)),
   ]
   return lists
     .flat()

@@ -1,6 +1,7 @@
 /** Takes a command text apart into the parts that are decided: its syntax, commands, redirects, files and hosts. */
 
 import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../../shell/facts.ts'
+import { detaches } from '../../shell/tables/detaching.ts'
 import type { SessionFacts, ShellFact } from '../call.ts'
 import type { PartDecision, PartSubject } from '../decision.ts'
 import { decidePart, type PartQuestions } from '../order.ts'
@@ -51,7 +52,7 @@ function questionsOf(scene: Scene, facts: ShellFacts): PartQuestions[] {
   }
   const questions = [
     ...substringQuestions(scene),
-    ...[...facts.syntax, ...ownBackground(scene)].flatMap((use) => syntaxQuestions(scene, use)),
+    ...[...facts.syntax, ...ownBackground(scene), ...detached(facts)].flatMap((use) => syntaxQuestions(scene, use)),
     ...facts.hazards.map((hazard) => hazardQuestions(scene, hazard)),
     ...facts.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
     ...carriedQuestions(scene, facts),
@@ -191,7 +192,7 @@ function substringQuestions({ policy, shell }: Scene): PartQuestions[] {
 }
 
 const SYNTAX_NAMES: Record<SyntaxUse['kind'], string> = {
-  background: 'background execution (&)',
+  background: 'background execution (&, or a program that detaches)',
   case_terminator: 'case terminators (;;)',
   compound: 'compound commands (&&, ||, ;)',
   parameter_expansion: 'parameter expansion ($x)',
@@ -202,6 +203,11 @@ const SYNTAX_NAMES: Record<SyntaxUse['kind'], string> = {
 /** A command that its tool runs in the background, as `&` at its end would. */
 function ownBackground({ shell }: Scene): SyntaxUse[] {
   return shell.background ? [{ kind: 'background', span: { start: 0, end: shell.command.length } }] : []
+}
+
+/** Commands that outlive themselves: `setsid -f x`, `screen -dm x`. */
+function detached({ commands }: ShellFacts): SyntaxUse[] {
+  return commands.filter(detaches).map(({ span }) => ({ kind: 'background', span }))
 }
 
 function syntaxQuestions({ policy, shell }: Scene, use: SyntaxUse): PartQuestions[] {

@@ -13,6 +13,8 @@ interface Installer {
   readonly folders: readonly string[]
   /** Shows the whole folders by default. */
   readonly shows?: 'program'
+  /** Variables that move folders, with their usual place. */
+  readonly moves?: Readonly<Record<string, string>>
 }
 
 const below = (place: string, ...names: readonly string[]): string[] => names.map((name) => `${place}/${name}`)
@@ -22,34 +24,60 @@ export const INSTALLERS: readonly Installer[] = [
   // The person's own folders contain other things too, so only the program and its link targets are
   // shown.
   ...['~/.local/bin', '~/bin'].map((folder) => ({ name: folder, folders: [folder], shows: 'program' as const })),
-  { name: 'pipx', folders: ['~/.local/share/pipx/venvs', '~/.local/share/pipx/shared', '~/.local/pipx/venvs'] },
-  { name: 'uv', folders: below('~/.local/share/uv', 'tools', 'python') },
-  { name: 'cargo', folders: ['~/.cargo/bin', '~/.rustup/toolchains', '~/.rustup/settings.toml'] },
-  { name: 'nvm', folders: ['~/.nvm/versions'] },
+  {
+    name: 'pipx',
+    folders: ['~/.local/share/pipx/venvs', '~/.local/share/pipx/shared', '~/.local/pipx/venvs'],
+    moves: { PIPX_HOME: '~/.local/share/pipx' },
+  },
+  {
+    name: 'uv',
+    folders: below('~/.local/share/uv', 'tools', 'python'),
+    moves: { UV_TOOL_DIR: '~/.local/share/uv/tools', UV_PYTHON_INSTALL_DIR: '~/.local/share/uv/python' },
+  },
+  {
+    name: 'cargo',
+    folders: ['~/.cargo/bin', '~/.rustup/toolchains', '~/.rustup/settings.toml'],
+    moves: { CARGO_HOME: '~/.cargo', RUSTUP_HOME: '~/.rustup' },
+  },
+  { name: 'nvm', folders: ['~/.nvm/versions'], moves: { NVM_DIR: '~/.nvm' } },
   { name: 'fnm', folders: ['~/.local/share/fnm', '~/.fnm'] },
-  { name: 'volta', folders: below('~/.volta', 'bin', 'tools') },
-  { name: 'n', folders: below('~/.n', 'bin', 'lib') },
+  { name: 'volta', folders: below('~/.volta', 'bin', 'tools'), moves: { VOLTA_HOME: '~/.volta' } },
+  { name: 'n', folders: below('~/.n', 'bin', 'lib'), moves: { N_PREFIX: '~/.n' } },
   { name: 'npm', folders: below('~/.npm-global', 'bin', 'lib') },
   { name: 'pnpm', folders: ['~/.local/share/pnpm'] },
   { name: 'yarn', folders: ['~/.yarn/bin', '~/.config/yarn/global/node_modules'] },
-  { name: 'bun', folders: ['~/.bun/bin', '~/.bun/install/global'] },
-  { name: 'deno', folders: ['~/.deno/bin'] },
+  { name: 'bun', folders: ['~/.bun/bin', '~/.bun/install/global'], moves: { BUN_INSTALL: '~/.bun' } },
+  { name: 'deno', folders: ['~/.deno/bin'], moves: { DENO_INSTALL: '~/.deno' } },
   {
     name: 'pyenv',
     folders: below('~/.pyenv', 'bin', 'shims', 'libexec', 'versions', 'version', 'plugins', 'pyenv.d', 'completions'),
+    moves: { PYENV_ROOT: '~/.pyenv' },
   },
-  { name: 'rbenv', folders: below('~/.rbenv', 'bin', 'shims', 'libexec', 'versions', 'version', 'plugins', 'rbenv.d') },
-  { name: 'nodenv', folders: below('~/.nodenv', 'bin', 'shims', 'libexec', 'versions', 'version', 'plugins') },
+  {
+    name: 'rbenv',
+    folders: below('~/.rbenv', 'bin', 'shims', 'libexec', 'versions', 'version', 'plugins', 'rbenv.d'),
+    moves: { RBENV_ROOT: '~/.rbenv' },
+  },
+  {
+    name: 'nodenv',
+    folders: below('~/.nodenv', 'bin', 'shims', 'libexec', 'versions', 'version', 'plugins'),
+    moves: { NODENV_ROOT: '~/.nodenv' },
+  },
   {
     name: 'asdf',
     folders: [
       ...below('~/.asdf', 'bin', 'shims', 'lib', 'libexec', 'installs', 'plugins', 'asdf.sh'),
       '~/.tool-versions',
     ],
+    moves: { ASDF_DATA_DIR: '~/.asdf' },
   },
-  { name: 'mise', folders: below('~/.local/share/mise', 'bin', 'shims', 'installs') },
-  { name: 'go', folders: ['~/go/bin', '~/sdk'] },
-  { name: 'sdkman', folders: ['~/.sdkman/candidates'] },
+  {
+    name: 'mise',
+    folders: below('~/.local/share/mise', 'bin', 'shims', 'installs'),
+    moves: { MISE_DATA_DIR: '~/.local/share/mise' },
+  },
+  { name: 'go', folders: ['~/go/bin', '~/sdk'], moves: { GOPATH: '~/go' } },
+  { name: 'sdkman', folders: ['~/.sdkman/candidates'], moves: { SDKMAN_DIR: '~/.sdkman' } },
   { name: 'ghcup', folders: below('~/.ghcup', 'bin', 'ghc') },
   { name: 'dotnet', folders: ['~/.dotnet'] },
   ...['/home/linuxbrew/.linuxbrew', '~/.linuxbrew'].map((place) => ({
@@ -60,7 +88,7 @@ export const INSTALLERS: readonly Installer[] = [
 
 interface Machine {
   readonly home: string
-  readonly path: string
+  readonly env: Readonly<Record<string, string | undefined>>
   /** Cordon's own places, which no link opens. */
   readonly own: readonly string[]
 }
@@ -82,9 +110,9 @@ export function installedPlaces(words: readonly string[], machine: Machine, file
 }
 
 /** The installers on this PATH, for people. */
-export function installersOnPath({ home, path }: Pick<Machine, 'home' | 'path'>): readonly string[] {
-  const folders = path.split(':').map((entry) => posix.normalize(entry))
-  const found = INSTALLERS.filter((one) => one.folders.some((folder) => folders.includes(expanded(folder, home))))
+export function installersOnPath(machine: Pick<Machine, 'home' | 'env'>): readonly string[] {
+  const entries = pathOf(machine).map((entry) => posix.normalize(entry))
+  const found = INSTALLERS.filter((one) => foldersOf(one, machine).some((folder) => entries.includes(folder)))
   return [...new Set(found.map(({ name }) => name))]
 }
 
@@ -103,19 +131,25 @@ class Search {
   /** If false, no word can name a program of the table. */
   readonly #isOnPath: boolean
 
-  constructor({ home, path, own }: Machine, files: FileQueries) {
-    this.#own = own.map((place) => files.canonical(place))
-    this.#home = home
+  constructor(machine: Machine, files: FileQueries) {
+    this.#own = machine.own.map((place) => files.canonical(place))
+    this.#home = machine.home
     this.#files = files
-    this.#path = path.split(':').filter((entry) => posix.isAbsolute(entry))
-    this.#rows = INSTALLERS.map((row) => ({ ...row, folders: row.folders.map((folder) => expanded(folder, home)) }))
-    this.#isOnPath = this.#path.some((entry) => this.#rowsOf(entry).length > 0)
+    this.#path = pathOf(machine)
+    this.#rows = INSTALLERS.map((row) => ({ ...row, folders: foldersOf(row, machine) }))
+    this.#isOnPath = this.#path.some((entry) => this.#rowsOf(entry).length > 0 || this.#isEnvironment(entry))
   }
 
   addWord(word: string, steps = MOST_STEPS): void {
     const path = word.startsWith('~/') ? this.#home + word.slice(1) : word.includes('/') ? word : this.#onPath(word)
-    if (path !== null && posix.isAbsolute(path) && this.#rowsOf(path).length > 0)
-      this.#add(posix.normalize(path), steps)
+    if (path === null || !posix.isAbsolute(path)) return
+    if (this.#rowsOf(path).length > 0) this.#add(posix.normalize(path), steps)
+    else if (this.#isEnvironment(posix.dirname(path))) this.#addInterpreter(`${posix.dirname(path)}/python`, steps)
+  }
+
+  /** Whether it contains the programs of a Python virtual environment: all run by its `python`. */
+  #isEnvironment(folder: string): boolean {
+    return folder.endsWith('/bin') && this.#files.exists(`${posix.dirname(folder)}/pyvenv.cfg`)
   }
 
   #onPath(name: string): string | null {
@@ -138,7 +172,7 @@ class Search {
     // A link may point to a single program elsewhere; its neighbours stay hidden.
     if (!SYSTEM_PATHS.some((place) => isInside(target, place))) this.places.add(target)
     if (rows.some(({ shows }) => shows === 'program') && this.#files.isLink(path)) this.links.add(path)
-    const interpreter = this.#interpreter(target)
+    const interpreter = interpreterPath(target, this.#files)
     if (interpreter === null) return
     if (posix.isAbsolute(interpreter)) this.#addInterpreter(interpreter, steps - 1)
     else this.addWord(interpreter, steps - 1)
@@ -154,21 +188,32 @@ class Search {
   #addInterpreter(path: string, steps: number): void {
     if (this.#rowsOf(path).length > 0 || this.#rowsOf(this.#files.canonical(path)).length > 0) this.#add(path, steps)
   }
-
-  /** The path in a script's first line, or what `env` finds. */
-  #interpreter(path: string): string | null {
-    let line: string
-    try {
-      ;[line = ''] = this.#files.readText(path, MOST_SCRIPT_BYTES).split('\n', 1)
-    } catch {
-      return null
-    }
-    const [program = '', ...rest] = line.startsWith('#!') ? line.slice(2).trim().split(/\s+/) : []
-    if (posix.basename(program) !== 'env') return program === '' ? null : program
-    return rest.find((word) => !word.startsWith('-') && !word.includes('=')) ?? null
-  }
 }
 
-function expanded(folder: string, home: string): string {
-  return folder.startsWith('~/') ? home + folder.slice(1) : folder
+/** The path in a script's first line, or the name that `env` searches for. */
+export function interpreterPath(path: string, files: Pick<Files, 'readText'>): string | null {
+  let line: string
+  try {
+    ;[line = ''] = files.readText(path, MOST_SCRIPT_BYTES).split('\n', 1)
+  } catch {
+    return null
+  }
+  const [program = '', ...rest] = line.startsWith('#!') ? line.slice(2).trim().split(/\s+/) : []
+  if (posix.basename(program) !== 'env') return program === '' ? null : program
+  return rest.find((word) => !word.startsWith('-') && !word.includes('=')) ?? null
+}
+
+function pathOf({ env }: Pick<Machine, 'env'>): readonly string[] {
+  return (env.PATH ?? '').split(':').filter((entry) => posix.isAbsolute(entry))
+}
+
+/** The folders of an installer, where they usually are and where its variables say. */
+function foldersOf({ folders, moves = {} }: Installer, { home, env }: Pick<Machine, 'home' | 'env'>): string[] {
+  const moved = Object.entries(moves).flatMap(([name, usual]) => {
+    const place = posix.normalize(env[name] || '.').replace(/\/$/, '')
+    // A folder above the person's own programs is not one installer's.
+    if (!posix.isAbsolute(place) || isInside(`${home}/.local/bin`, place)) return []
+    return folders.filter((folder) => isInside(folder, usual)).map((folder) => place + folder.slice(usual.length))
+  })
+  return [...folders.map((folder) => (folder.startsWith('~/') ? home + folder.slice(1) : folder)), ...moved]
 }

@@ -6,7 +6,7 @@
 import { posix } from 'node:path'
 import { gitKeyLines } from '../../files/git-keys.ts'
 import { foldForBroker } from '../../files/path-bytes.ts'
-import { packageFolders, protectedNames, worktreeFolders } from '../../files/protected-names.ts'
+import { packageFolders, protectedNames, WORKTREES, worktreeFolders } from '../../files/protected-names.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { reportedNames } from '../../files/reported-names.ts'
 import { type ChangeRule, ruleText } from '../changes.ts'
@@ -43,10 +43,10 @@ function commonRules(hasCaches: boolean): ChangeRule[] {
   const anywhere = protectedNames.filter(({ path }) => !/^[~/]/.test(path) && path !== '.git')
   const refused = (ofGit: boolean) =>
     anywhere
-      .filter(({ kind, path }) => (kind === 'git') === ofGit && !worktreeFolders.some(([folder]) => folder === path))
+      .filter(({ kind, path }) => (kind === 'git') === ofGit && !worktreeFolders.includes(path))
       .map(({ path }): ChangeRule => ({ pattern: foldForBroker(path), action: 'refuse' }))
   // The folder itself stays protected, and so does one of its name in a working tree.
-  const trees = worktreeFolders.map(([folder, name]) => ({ folder, tree: `${folder}/${name}/*` }))
+  const trees = worktreeFolders.map((folder) => ({ folder, tree: `${folder}/${WORKTREES}/*` }))
   return [
     ...reportedNames.map(({ path }): ChangeRule => ({ pattern: foldForBroker(path), action: 'note' })),
     ...trees.flatMap(({ folder, tree }): ChangeRule[] => [

@@ -4,7 +4,7 @@ import { type BigIntStats, lstatSync, readdirSync, readFileSync, realpathSync } 
 import { posix } from 'node:path'
 import { matchSegment } from '../../files/glob.ts'
 import { splitPath } from '../../files/path-pattern.ts'
-import { worktreeFolders } from '../../files/protected-names.ts'
+import { WORKTREES, worktreeFolders } from '../../files/protected-names.ts'
 import { fixedRules, foldName, gitInternalReason, isOfPackage, rulesFrom } from '../../files/protected-paths.ts'
 import { hookFolders } from './git-config.ts'
 import { oddProtected } from './odd.ts'
@@ -225,13 +225,9 @@ function guardsAt(path: string, reason: string, facts: ProtectFacts): GuardedPat
 
 /** The name below which an agent creates working trees; null without such a folder. */
 function worktreesIn(path: string): string | null {
-  const names = worktreeFolders
-    .filter(([folder]) => folder === foldName(posix.basename(path)))
-    .map(([, trees]) => trees)
+  if (!worktreeFolders.includes(foldName(posix.basename(path)))) return null
   const isFolder = (name: string) => lstatOrNull(childPath(path, name))?.isDirectory() ?? false
-  return names.length === 0
-    ? null
-    : (namesIn(path).find((name) => names.includes(foldName(name)) && isFolder(name)) ?? null)
+  return namesIn(path).find((name) => foldName(name) === WORKTREES && isFolder(name)) ?? null
 }
 
 function hold(path: string, write: readonly string[], pins: Map<string, MountPin>): void {

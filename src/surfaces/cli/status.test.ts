@@ -106,9 +106,9 @@ describe('what was stopped', () => {
       line('session', { session: 's2', project: '/other' }),
       line('end', { session: 's2', call: 'c', violations: [{ kind: 'host', subject: 'not-ours.example' }] }),
     ]
-    const place = { root: '/p', policy: null, isProtected: () => false }
+    const place = { root: '/p', home: HOME, policy: null, isProtected: () => false }
     expect(refusalsOf(lines, place).map(({ what, count, fix }) => [what, count, fix])).toEqual([
-      ['file /p/.env', 1, 'if it should: cordon add read .env'],
+      ['file /p/.env', 1, 'secrets stay hidden; to use one unseen: cordon secrets --help'],
       ['host evil.example', 2, 'if it should: cordon add host evil.example'],
     ])
   })
@@ -119,7 +119,7 @@ describe('what was stopped', () => {
         ...{ session: 's1', project: '/p', call: command, tool: 'bash', decision: { reason: 'privilege', rules: [] } },
         args_hash: hash('sha256', canonicalJson({ command })),
       })
-    const place = { root: '/p', policy: null, isProtected: () => false }
+    const place = { root: '/p', home: HOME, policy: null, isProtected: () => false }
     expect(refusalsOf([denied(SELF_TEST_COMMAND)], place)).toEqual([])
     expect(refusalsOf([denied('sudo true')], place)).toHaveLength(1)
   })
@@ -133,7 +133,7 @@ describe('what was stopped', () => {
     const host = parseHostPattern('evil.example', null)
     const denied = parseHostPattern('denied.example', null)
     if (!('pattern' in host && 'pattern' in denied)) throw new Error('no pattern')
-    const files = ['.env', 'notes.txt', 'two words.key', '.git/hooks/x'].map((name) => `${ROOT}/${name}`)
+    const files = ['.env', 'notes.txt', 'two words.txt', '.git/hooks/x'].map((name) => `${ROOT}/${name}`)
     const violations = [
       ...files.map((subject) => ({ kind: 'file', subject })),
       { kind: 'host', subject: 'evil.example' },
@@ -145,18 +145,18 @@ describe('what was stopped', () => {
     const lines = [line('session', { session: 's1', project: ROOT }), line('end', { call: 'a', violations })]
     const built = policyOf()
     const policy = policyOf({
-      reads: { ...built.reads, declared: true, allow: [pattern('**'), pattern('.env')] },
+      reads: { ...built.reads, declared: true, allow: [pattern('notes.txt'), pattern('.env')] },
       commands: { ...built.commands, defaultDomains: [{ pattern: host.pattern, rule: 'test', source: 'test' }] },
       http: { ...built.http, denied: [{ pattern: denied.pattern, rule: 'test', source: 'test' }] },
     })
-    const place = { root: ROOT, policy, isProtected: (path: string) => path.includes('/hooks/') }
+    const place = { root: ROOT, home: HOME, policy, isProtected: (path: string) => path.includes('/hooks/') }
     expect(refusalsOf(lines, place).map(({ fix }) => fix)).toEqual([
       'if it should: set allow_private_hosts = true in [http] and grant "10.0.0.1"',
       'a rule denies it',
       'if it should: cordon add host evil.example:8080',
       'if it should: cordon add host other.example',
       'programs run it outside the sandbox: change it yourself',
-      "if it should: cordon add read 'two words.key'",
+      "if it should: cordon add read 'two words.txt'",
     ])
   })
 })

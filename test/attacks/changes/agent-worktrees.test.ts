@@ -1,9 +1,10 @@
-/** Working trees that Claude Code makes below `.claude`: projects like any other, with their own settings protected, and signed with the main one. */
+/** Working trees that agents create below their folders: projects like any other, with their own settings protected, and signed with the main one. */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { worktreeFolders } from '../../../src/files/protected-names.ts'
 import { Project } from '../../e2e/cordon.ts'
 
 const TREE = '.claude/worktrees/w1'
@@ -76,6 +77,28 @@ it('the manifest of the main checkout counts as signed there; another one, or a 
   expect(project.cordon(['run', '--', 'true'], { cwd: forged }).code).toBe(125)
   writeFileSync(at(`${TREE}/cordon.toml`), 'schema_version = 1\n[permission]\nmode = "auto"\n')
   expect(project.cordon(['run', '--', 'true'], { cwd: at(TREE) }).code).toBe(125)
+})
+
+describe.each(worktreeFolders)('%s', (folder) => {
+  it.each([
+    ['in the project', () => at(`${folder}/worktrees/w2`)],
+    ['at home', () => join(realpathSync(project.home), folder, 'worktrees/ab12/project')],
+  ])('a working tree %s is a project, with its settings protected', (_, place) => {
+    const tree = place()
+    mkdirSync(at(folder), { recursive: true })
+    git('worktree', 'add', '-q', '--detach', tree)
+    const settings = worktreeFolders.map((name) => `${name}/evil`)
+    const script = [
+      'echo x > new; echo y > a.txt',
+      ...settings.map((path) => `mkdir -p ${dirname(path)}; echo evil > ${path}`),
+    ].join('\n')
+    const done = project.cordon(['run', '--', 'sh', '-c', script], { cwd: tree })
+    expect(readFileSync(join(tree, 'new'), 'utf8'), done.err).toBe('x\n')
+    expect(readFileSync(join(tree, 'a.txt'), 'utf8')).toBe('y\n')
+    expect(settings.filter((path) => existsSync(join(tree, path)))).toEqual([])
+    project.cordon(['run', '--', 'sh', '-c', `echo evil > ${folder}/evil; mkdir ${folder}/hooks`])
+    expect([existsSync(at(`${folder}/evil`)), existsSync(at(`${folder}/hooks`))]).toEqual([false, false])
+  })
 })
 
 it('control: the folder .claude itself takes nothing new', () => {

@@ -47,6 +47,20 @@ beforeAll(() => {
   link('.local/bin/grey', '../share/pipx/venvs/grey/bin/grey')
   script('.pyenv/shims/pyshim', '#!/bin/sh\nexec "$H/.pyenv/versions/3/bin/python" -c "echo pyenv"\n')
   file('.pyenv/.env', 'TOKEN=pyenv\n')
+  // A virtual environment by a pyenv that is not in its usual place.
+  shell('opt/pyenv/versions/3/bin/python')
+  file('opt/pyenv/private', 'PRIVATE\n')
+  for (const [venv, target] of Object.entries({
+    '.venv': '$H/opt/pyenv/versions/3/bin/python',
+    bad: '$H/.ssh/sh',
+    other: '$H/code/mine/alone',
+  })) {
+    const inProject = join(project.directory, venv)
+    mkdirSync(join(inProject, 'bin'), { recursive: true })
+    writeFileSync(join(inProject, 'pyvenv.cfg'), '')
+    symlinkSync(target.replace('$H', project.home), join(inProject, 'bin/python'))
+    writeFileSync(join(inProject, 'bin/tests'), `#!${inProject}/bin/python\necho "venv: $0"\n`, { mode: 0o755 })
+  }
   // npm's global folder, with nvm's node.
   shell('.nvm/versions/v1/bin/nodeish')
   script('.npm-global/lib/tool/cli', '#!/usr/bin/env nodeish\necho npm\n')
@@ -98,6 +112,20 @@ describe('a program of an installer runs, with what it links to', () => {
     expect(out.split('\n')).toEqual([expect.stringContaining('pipx'), 'npm', 'cargo: toolchain', 'asdf', ''])
   })
 
+  it.each([
+    ['by its path', ['.venv/bin/tests'], {}],
+    ['in a shell', ['sh', '-c', 'cd . && .venv/bin/tests'], {}],
+    ['activated', ['tests'], { activated: true }],
+  ])('a virtual environment, %s', (_, command, { activated = false }: { activated?: boolean }) => {
+    const PATH = activated ? `${project.directory}/.venv/bin:${env.PATH}` : env.PATH!
+    const moved = { ...env, PATH, PYENV_ROOT: join(project.home, 'opt/pyenv') }
+    expect(project.cordon(['run', '--', ...command], { env: moved }).out).toContain('venv: ')
+    // Without the variable nothing says that the folder is an installer's.
+    const said = project.cordon(['run', '--', ...command], { env: { ...env, PATH } })
+    expect(said).toMatchObject({ code: 127, out: '' })
+    if (!activated) expect(said.err).toContain('cordon run --read ~/opt/pyenv/versions/3 …')
+  })
+
   it('under a hook', () => {
     const call = { tool_name: 'Bash', tool_input: { command: 'grey && crate' }, cwd: project.directory }
     const input = JSON.stringify({ ...call, hook_event_name: 'PreToolUse', session_id: 's' })
@@ -133,6 +161,8 @@ describe('nothing else is shown with it', () => {
     ['a key that a link names', () => `key; cat ${project.home}/.local/bin/key; ${secret('.ssh/id_rsa')}`],
     ['a key that a word names', () => `grey ${project.home}/.ssh/id_rsa; ${secret('.ssh/id_rsa')}`],
     ['an interpreter among the secrets', () => `bad; ${secret('.ssh/id_rsa')}`],
+    ['a secret that an environment names', () => `bad/bin/tests; ${secret('.ssh/id_rsa')}`],
+    ['a folder that an environment names', () => `other/bin/tests; ${secret('code/mine/beside')}`],
     ['Cordon’s own state', () => `own; cat ${project.home}/.local/bin/own; ${secret('.local/state/cordon/keys/own')}`],
   ])('%s', (_, command) => {
     const { out, err } = run('sh', '-c', command())
@@ -145,6 +175,17 @@ describe('nothing else is shown with it', () => {
 
   it('the control: without the sandbox a program reads what is beside it', () => {
     expect(spawnSync(join(project.home, '.cargo/bin/steals'), { encoding: 'utf8' }).stdout).toBe('PRIVATE\n')
+  })
+
+  it.each([
+    ['beside the parts of the installer', 'opt/pyenv'],
+    ['by a variable that names the home', ''],
+    ['by a variable that names a folder above the programs', '.local'],
+  ])('%s', (_, place) => {
+    const moved = { ...env, PYENV_ROOT: join(project.home, place), N_PREFIX: join(project.home, place) }
+    const text = `.venv/bin/tests; grey; ${secret('opt/pyenv/private')}; ${secret('code/mine/beside')}; cat ${project.home}/.local/bin/oth*`
+    const { out, err } = project.cordon(['run', '--', 'sh', '-c', text], { env: moved })
+    expect(out + err).not.toMatch(/PRIVATE/)
   })
 
   it('and it cannot be changed', () => {

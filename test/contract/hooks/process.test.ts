@@ -187,6 +187,13 @@ describe('the rewrite', () => {
     expect(run(again)).toMatchObject({ code: 0, out: 'TOKEN=hunter2\n' })
   })
 
+  it('takes a root that is named from where the hook runs', () => {
+    const rewrittenBy = (root: string): string =>
+      JSON.parse(cordon(['hook', 'claude-code', '--root', root], call('Bash', { command: 'ls' })).out)
+        .hookSpecificOutput.updatedInput.command
+    expect(rewrittenBy('.')).toBe(rewrittenBy(project))
+  })
+
   it('opens what was asked about in a folder of the project', () => {
     const folder = join(project, 'deeper')
     mkdirSync(folder)

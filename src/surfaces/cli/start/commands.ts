@@ -183,7 +183,7 @@ const rows: readonly CommandRow[] = [
       json,
       flag('--follow', 'Keep printing new lines.'),
       flag('--session ID', 'One session; without it the newest (tail) or all.'),
-      flag('--type TYPE', 'begin, end, denied, approval, violation …'),
+      flag('--type TYPE', 'begin, end, denied, approval, grant …'),
       flag('--tool TOOL', 'Calls of this tool.'),
       flag('--agent NAME', 'Calls of this agent.'),
       flag('--verdict VERDICT', 'allow, ask or deny.'),

@@ -1,6 +1,7 @@
 /** `cordon hook`: the program that agent hosts call before each tool. */
 
 import { constants, fstatSync, openSync, read, readFileSync, readSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { attempt, errorCode, messageOf } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { ancestorArguments, thisMachine } from '../../../../system/machine.ts'
@@ -18,7 +19,8 @@ const INPUT_MS = 10_000
 /** Runs `cordon hook HOST` and `cordon hook run`. */
 export async function run({ terminal, args, untouched }: CommandContext): Promise<number> {
   const [name = '', command, ...rest] = args.words
-  const root = textFlag(args, 'root') ?? null
+  const named = textFlag(args, 'root')
+  const root = named === undefined ? null : resolve(thisMachine().cwd, named)
   if (name === 'run') {
     const key = textFlag(args, 'key')
     if (command === undefined || rest.length > 0 || (root === null) === (key === undefined))

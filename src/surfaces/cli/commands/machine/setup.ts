@@ -31,7 +31,7 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
     if (blocked.length === 0) terminal.err('Everything is set up already.\n')
     return answer(false)
   }
-  terminal.err('This would be written for you:\n')
+  terminal.err(args.flags.yes ? 'Written for you:\n' : 'This would be written for you:\n')
   for (const step of steps) terminal.err(`  ${visible(describeStep(step).replaceAll(`${machine.home}/`, '~/'))}\n`)
   if (!args.flags.yes && !(await confirm(terminal, 'Do it? [y/N] '))) {
     terminal.err('nothing was changed (--yes skips the question)\n')

@@ -2,6 +2,7 @@
 
 import { type CheckedCall, openChecker } from '../../../../call/decide/check-call.ts'
 import type { Decision, PartDecision } from '../../../../policy/decision.ts'
+import { stricter, type Verdict } from '../../../../policy/order.ts'
 import { reviewedWorstCase } from '../../../../policy/review.ts'
 import { worstCaseOf } from '../../../../policy/worst-case.ts'
 import { withAnswers } from '../../../../project/answers.ts'
@@ -114,13 +115,19 @@ function shellTree(terminal: Terminal, facts: ShellFacts, decision: Decision, ro
   const loose = decision.segments.filter((part) => part.command === undefined)
   const children = (parent: number | null): number[] =>
     facts.commands.flatMap((fact, index) => (fact.parent === parent ? [index] : []))
+  /** The strictest decision of a command, its files and what it runs. */
+  const worstOf = (index: number): Verdict => {
+    const own = decision.segments.filter((part) => part.command === index).map((part) => part.decision)
+    return [...own, ...children(index).map(worstOf)].reduce(stricter, 'allow')
+  }
   const drawCommand = (index: number, indent: string, last: boolean): string[] => {
     const fact = facts.commands[index]!
     const parts = decision.segments.filter((part) => part.command === index)
     const inner = children(index)
     const rail = `${indent}${last ? '   ' : '│  '}`
+    const branch = `${indent}${last ? '└─ ' : '├─ '}`
     return [
-      ...commandLines(terminal, fact, parts, { branch: `${indent}${last ? '└─ ' : '├─ '}`, rail, root, mask }),
+      ...commandLines(terminal, fact, parts, { branch, rail, root, mask, worst: worstOf(index) }),
       ...inner.flatMap((child, at) => drawCommand(child, rail, at === inner.length - 1)),
     ]
   }
@@ -136,13 +143,14 @@ interface Drawing {
   readonly rail: string
   readonly root: string
   readonly mask: (text: string) => string
+  readonly worst: Verdict
 }
 
 function commandLines(
   terminal: Terminal,
   fact: CommandFact,
   parts: readonly PartDecision[],
-  { branch, rail, root, mask }: Drawing,
+  { branch, rail, root, mask, worst }: Drawing,
 ): string[] {
   const own = parts.find((part) => part.kind === 'command')
   const others = parts.filter((part) => part !== own)
@@ -151,8 +159,12 @@ function commandLines(
   const place = fact.cwd === null ? 'in a directory that cannot be known' : fact.cwd === root ? '' : `in ${fact.cwd}`
   const dynamic = fact.argv.some((word) => word.values === null)
   return [
-    `${branch}${own ? verdict(terminal, own) : ''} ${origin}${words(terminal, fact, mask)}${place ? paint(terminal, 'dim', `  ${visible(place)}`) : ''}`,
-    ...(own ? [`${rail}      ${visible(own.reason.message)} ${paint(terminal, 'dim', sources(own))}`] : []),
+    `${branch}${verdict(terminal, { decision: worst })} ${origin}${words(terminal, fact, mask)}${place ? paint(terminal, 'dim', `  ${visible(place)}`) : ''}`,
+    ...(own
+      ? [
+          `${rail}   ${own.decision === worst ? '  ' : verdict(terminal, own)} ${visible(own.reason.message)} ${paint(terminal, 'dim', sources(own))}`,
+        ]
+      : []),
     ...(dynamic ? [paint(terminal, 'dim', `${rail}      ⟨…⟩ is only known when it runs`)] : []),
     ...others.flatMap((part) => partLines(terminal, part, `${rail}   `)),
   ]

@@ -6,26 +6,56 @@ import {
   type SavedGrant,
   type SavedGrants,
 } from '../../../../project/answer-counts.ts'
-import { thisMachine } from '../../../../system/machine.ts'
+import { openPolicy } from '../../../../project/open.ts'
+import { findRoot } from '../../../../project/place/root.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { commandText, oneOf } from '../../arguments.ts'
 import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-export function run({ terminal, args }: CommandContext): number {
+export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [given = 'list', ...ids] = args.words
   const verb = oneOf(['list', 'suggest', 'revoke', 'prune'], given, 'name an action')
   if (verb !== 'revoke' && ids[0] !== undefined)
     throw new UsageError(`grants ${verb} takes no further words, not ${ids[0]}`)
   if (verb === 'suggest') return suggest(terminal, args.flags.json === true)
-  const grants = openSavedGrants(thisMachine())
+  const machine = thisMachine()
+  const grants = openSavedGrants(machine)
   const damage = grants.damage()
   if (damage !== null) terminal.err(`cordon: ${visible(damage)}\n`)
   const asJson = args.flags.json === true
   if (verb === 'revoke') revoke(terminal, grants, named(grants, ids), asJson)
   else if (verb === 'prune') prune(terminal, grants, asJson)
-  else if (asJson) terminal.out(`${JSON.stringify(grants.list())}\n`)
-  else list(terminal, grants)
+  else if (asJson) {
+    const locks = await locksOf(grants, machine)
+    const rows = grants.list().map((grant) => ({ ...grant, locked: isLocked(grant, locks) }))
+    terminal.out(`${JSON.stringify(rows)}\n`)
+  } else list(terminal, grants, await locksOf(grants, machine))
   return EXIT.ok
+}
+
+/** The projects that take no answers, with the place that says so. */
+type Locks = ReadonlyMap<string, string>
+
+/** Those among this project and the ones with grants. */
+async function locksOf(grants: SavedGrants, machine: Machine): Promise<Locks> {
+  const locks = new Map<string, string>()
+  const here = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
+  for (const root of new Set([here, ...grants.list().map(({ project }) => project)])) {
+    const place = { machine, files: machineFiles, root, choice: { kind: 'project' as const } }
+    // A folder that is no project any more locks nothing.
+    const opened = await openPolicy({ ...place, unsigned: 'refused' }).catch(() => null)
+    if (opened === null || !('loaded' in opened)) continue
+    const { runtimeGrants } = opened.loaded.policy
+    if (!runtimeGrants.value) locks.set(root, runtimeGrants.source)
+  }
+  return locks
+}
+
+/** Denials apply in a locked project too. */
+function isLocked({ project, verdict }: SavedGrant, locks: Locks): boolean {
+  return verdict === 'allow' && locks.has(project)
 }
 
 function suggest(terminal: Terminal, asJson: boolean): number {
@@ -70,8 +100,12 @@ function prune(terminal: Terminal, grants: SavedGrants, asJson: boolean): void {
   revoke(terminal, grants, unused, asJson)
 }
 
-function list(terminal: Terminal, grants: SavedGrants): void {
+function list(terminal: Terminal, grants: SavedGrants, locks: Locks): void {
   const all = grants.list()
+  for (const [project, source] of locks)
+    terminal.out(
+      `${visible(project)} is locked: answers open nothing there (security.runtime_grants is false, ${visible(source)})\n`,
+    )
   if (all.length === 0) {
     terminal.out('nothing was granted beyond the manifests\n')
     return
@@ -82,7 +116,8 @@ function list(terminal: Terminal, grants: SavedGrants): void {
     for (const grant of rows) {
       const uses = unused.has(grant.id) ? paint(terminal, 'yellow', 'never used again') : usesOf(grant)
       terminal.out(`  ${paint(terminal, 'cyan', grant.id)}  ${whatOf(grant)}\n`)
-      terminal.out(`      ${ageOf(grant.created)} old, ${uses}, ${endOf(grant)}\n`)
+      const lock = isLocked(grant, locks) ? `${paint(terminal, 'yellow', 'not in force')}, ` : ''
+      terminal.out(`      ${lock}${ageOf(grant.created)} old, ${uses}, ${endOf(grant)}\n`)
     }
   }
   terminal.out('\nrevoke one: cordon grants revoke ID (its first letters are enough)\n')

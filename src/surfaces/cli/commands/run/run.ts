@@ -203,11 +203,12 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     return exitCode
   } catch (error) {
     const { explainMissing } = await import('../../../../one-off/bundle-hint.ts')
+    const { hiddenWords } = await import('../../../../one-off/run-hints.ts')
+    const isShown = runner.sees(confined())
     throw explainMissing(error, command, bundles, {
       path: machine.env.PATH ?? '',
-      home: machine.home,
       exists: (path) => machineFiles.exists(resolve(machine.cwd, path)),
-      canonical: machineFiles.canonical,
+      hidden: hiddenWords(command[0] ?? '', { loaded, machine, files: machineFiles, isShown }),
     })
   } finally {
     await runner.close()
