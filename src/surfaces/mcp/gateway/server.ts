@@ -133,6 +133,10 @@ export class GatewayServer {
       server: this.wrapped,
       pins: parts.pins,
       accept: parts.accept,
+      leaks: (text) => {
+        const [own, plain] = [this.origin.redactor, createRedactor()]
+        return own !== plain && own.redact(text) !== plain.redact(text)
+      },
       ask: (message, elicit, signal) => around.gate.ask(message, elicit, signal),
       warn: around.warn,
       ...(parts.listMs !== undefined && { listMs: parts.listMs }),
