@@ -48,7 +48,7 @@ function setUp(): string[] {
   if (!existsSync(join(cache, 'package.json'))) writeFileSync(join(cache, 'package.json'), '{"private":true}\n')
   if (!PACKAGES.every(isInstalled)) run('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock', ...PACKAGES])
   setUpPython()
-  return [...PROGRAMS.filter(([path]) => !existsSync(path)).map(([, from]) => from), ...setUpGo()]
+  return [...PROGRAMS.filter(([path]) => !existsSync(path)).map(([, from]) => from), ...setUpGo(), ...setUpUv()]
 }
 
 /** For the machine's own Python, which is in every sandbox; its pip may be another's. */
@@ -60,6 +60,16 @@ function setUpPython(): void {
   const version = spawnSync('/usr/bin/python3', ['-c', code], { encoding: 'utf8' }).stdout.trim()
   const how = ['--target', target, '--upgrade', '--python-version', version, '--only-binary=:all:']
   run('python3', ['-m', 'pip', 'install', '-q', ...how, ...PYTHON])
+}
+
+const UV = join(cache, 'uv')
+
+/** uv comes from Python's package index, which not every machine reaches. */
+function setUpUv(): string[] {
+  if (existsSync(join(UV, 'bin/uv')) || spawnSync('uv', ['--version']).status === 0) return []
+  const how = ['--target', UV, '--upgrade', '--only-binary=:all:', '--retries', '0', '--timeout', '20']
+  const { status } = spawnSync('python3', ['-m', 'pip', 'install', '-q', ...how, 'uv'], { stdio: 'ignore' })
+  return status === 0 ? [] : ['uv']
 }
 
 /** Go is unpacked beside the others: as a package of the machine it would bring half a gigabyte. */
@@ -83,7 +93,8 @@ function goIn(root: string): string | null {
 
 const missing = setUp()
 const go = goIn(join(cache, 'root'))
-const env = { ...process.env, CORDON_TEST_CLIENTS: cache, ...(go && { CORDON_TEST_GO: go }) }
+const path = `${process.env.PATH}:${join(UV, 'bin')}`
+const env = { ...process.env, PATH: path, CORDON_TEST_CLIENTS: cache, ...(go && { CORDON_TEST_GO: go }) }
 const words = process.argv.slice(2)
 const tests = spawnSync('vitest', ['run', '--config', 'test/clients/vitest.config.ts', ...words], {
   cwd: checkout,

@@ -15,12 +15,17 @@ export interface NotesOptions {
   readonly issuer?: string
   /** It asks for no login. */
   readonly isOpen?: boolean
-  /** Each call of a tool. */
-  readonly called?: (tool: string) => void
+  /** Each call of a tool, with the client's token. */
+  readonly called?: (tool: string, token: string | undefined) => void
+  /** It writes the client's token into its results. */
+  readonly isTelling?: boolean
 }
 
 /** `read` only reads, `add` does not. */
-export function notesServer(origin: string, { issuer = origin, isOpen, called }: NotesOptions = {}): RequestListener {
+export function notesServer(
+  origin: string,
+  { issuer = origin, isOpen, called, isTelling }: NotesOptions = {},
+): RequestListener {
   const provider = new DemoInMemoryAuthProvider()
   const app = express()
   app.use(express.json())
@@ -35,9 +40,9 @@ export function notesServer(origin: string, { issuer = origin, isOpen, called }:
   app.post('/mcp', async (message: { body: unknown }, response: never) => {
     const server = new McpServer({ name: 'notes', version: '1' })
     const tool = (name: string, description: string, readOnlyHint: boolean, text: string): void =>
-      void server.registerTool(name, { description, annotations: { readOnlyHint } }, () => {
-        called?.(name)
-        return { content: [{ type: 'text', text }] }
+      void server.registerTool(name, { description, annotations: { readOnlyHint } }, ({ authInfo }) => {
+        called?.(name, authInfo?.token)
+        return { content: [{ type: 'text', text: isTelling ? `${text} ${authInfo?.token}` : text }] }
       })
     tool('read', 'Reads the notes.', true, 'two notes')
     tool('add', 'Adds a note.', false, 'added')

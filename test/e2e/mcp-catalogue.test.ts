@@ -2,13 +2,14 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Project, type Ran } from './cordon.ts'
+import { notesServer } from '../agents/remote-notes.ts'
+import { CLI, Project, type Ran } from './cordon.ts'
 
 const SERVER = `import json, sys
 TOOLS = [
@@ -210,6 +211,36 @@ describe('the guide: add a server safely in one minute', () => {
     expect(again(2).content[0]!.text).toBe('two notes')
     ok('mcp', 'remove', 'notes')
     expect(existsSync(join(project.directory, '.mcp.json'))).toBe(false)
+  })
+
+  it('a server whose only folder does not exist yet starts', () => {
+    const code = `import json,sys;[print(json.dumps({'jsonrpc':'2.0','id':m['id'],'result':{'protocolVersion':'2025-06-18','capabilities':{},'serverInfo':{'name':'notes','version':'1'}}}),flush=True) for m in map(json.loads,sys.stdin) if 'id' in m]`
+    ok('mcp', 'add', 'notes', '--client', 'claude-code', '--read', 'docs/**', '--yes', '--', 'python3', '-c', code)
+    expect(ok('mcp', 'status', 'notes').out).toContain('notes  0 tools')
+  })
+
+  it('attack: a remote server that writes its token into a result does not show it to the agent', async () => {
+    const tokens: string[] = []
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    server.on('request', notesServer(origin, { isTelling: true, called: (_, token) => tokens.push(String(token)) }))
+    try {
+      project.write('browser.sh', '#!/bin/sh\nexec curl -sSL "$1"\n')
+      chmodSync(join(project.directory, 'browser.sh'), 0o755)
+      ok('mcp', 'add', 'notes', '--client', 'claude-code', '--reads', '--yes', '--url', `${origin}/mcp`)
+      const own = { ...env, PATH: process.env.PATH, HOME: project.home, BROWSER: join(project.directory, 'browser.sh') }
+      const login = spawn(process.execPath, [CLI, 'mcp', 'login', 'notes'], { cwd: project.directory, env: own })
+      expect(await once(login, 'close')).toEqual([0, null])
+      const { notes } = JSON.parse(readFileSync(join(project.directory, '.mcp.json'), 'utf8')).mcpServers
+      const client = await asClient(notes, {}, { id: 2, method: 'tools/call', params: { name: 'read', arguments: {} } })
+      // The server did have the token, and sent it.
+      expect(tokens).toEqual([expect.stringMatching(/.{20}/)])
+      expect(client(2).content[0]!.text).toBe('two notes [REDACTED]')
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
   })
 
   it('`cordon add tool` is the remedy that a host’s dialog names', () => {

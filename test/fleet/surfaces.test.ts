@@ -1,7 +1,8 @@
 /** Asks of a hook, of `cordon mcp` and of the gateway, each a process of the real program, answered by the fleet. */
 
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -121,6 +122,19 @@ it('prints keys, codes and the servers’ configuration as they are', () => {
   expect(configuration.match(/eyJ[\w-]+\.[\w-]+\.[\w-]{86}/g)).toHaveLength(3)
   expect(run('machines')).toMatch(/ed25519:[A-Za-z0-9+/]{43}=/)
   expect(run('invite')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{32}\n$/)
+})
+
+it('the status of a fleet that nobody has joined names no versions', () => {
+  const home = mkdtempSync(join(tmpdir(), 'cordon-empty-fleet-'))
+  const env = { PATH: process.env.PATH, HOME: home, CORDON_KEYCHAIN: 'off' }
+  const run = (...args: readonly string[]) =>
+    spawnSync(node, [CLI, 'fleet', ...args], { env, cwd: home, encoding: 'utf8' })
+  try {
+    expect(run('init', 'acme', '--policy', join(home, 'policy.bundle')).status).toBe(0)
+    expect(run('status').stdout).toMatch(/^machines 0$/m)
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
 })
 
 describe('a hook whose host cannot ask', () => {

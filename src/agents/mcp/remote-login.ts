@@ -12,6 +12,7 @@ import { Fault } from '../../system/fault.ts'
 import { isRecord } from '../../system/json.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
 import { openOwnDirectory } from '../../system/state.ts'
+import { MIN_SECRET } from './servers.ts'
 
 interface Login {
   readonly client?: OAuthClientInformationMixed
@@ -31,6 +32,7 @@ export class RemoteLogin implements OAuthClientProvider {
   readonly #key: string
   readonly #redirect: Redirect | null
   readonly #state = randomBytes(24).toString('base64url')
+  readonly #given = new Set<string>()
   #verifier: string | null = null
 
   /** Without a redirect nobody can log in: what needs a login fails with the remedy. */
@@ -71,10 +73,18 @@ export class RemoteLogin implements OAuthClientProvider {
   }
 
   tokens(): OAuthTokens | undefined {
-    return this.#read().tokens
+    const { tokens } = this.#read()
+    if (tokens !== undefined) this.#keep(tokens)
+    return tokens
+  }
+
+  /** Tokens that the server was given: its results must not show them to the agent. */
+  get given(): readonly string[] {
+    return [...this.#given]
   }
 
   saveTokens(tokens: OAuthTokens): void {
+    this.#keep(tokens)
     this.#write({ ...this.#read(), tokens })
   }
 
@@ -108,6 +118,11 @@ export class RemoteLogin implements OAuthClientProvider {
     return known
   }
 
+  #keep({ access_token, refresh_token, id_token }: OAuthTokens): void {
+    for (const token of [access_token, refresh_token, id_token])
+      if (token !== undefined && token.length >= MIN_SECRET) this.#given.add(token)
+  }
+
   #store() {
     openOwnDirectory(join(this.#stateDir, 'keys'), this.#stateDir)
     return openKeyStore(this.#stateDir)
@@ -130,7 +145,7 @@ export class RemoteLogin implements OAuthClientProvider {
 }
 
 function loginNeeded(name: string): Fault {
-  return new Fault('login-needed', `the MCP server “${name}” wants to know who you are`, {
-    remedy: `Run it yourself in a terminal: cordon mcp login ${name}`,
+  return new Fault('login-needed', 'it wants a login', {
+    remedy: `Run this yourself in a terminal: cordon mcp login ${name}`,
   })
 }

@@ -235,12 +235,12 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
       ])
       controller.abort()
       await transport?.close()
-      end('it was ended')
+      end('')
     },
   }
 }
 
 export function reasonOf(error: unknown): string {
-  const remedy = isRecord(error) && typeof error.remedy === 'string' ? ` ${error.remedy}` : ''
+  const remedy = isRecord(error) && typeof error.remedy === 'string' ? `. ${error.remedy}` : ''
   return `${messageOf(error)}${remedy}`
 }

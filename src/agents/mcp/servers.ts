@@ -67,7 +67,7 @@ export function withHeaders(spec: ServerSpec, machine: Machine): ServerSpec {
 }
 
 /** Shorter values are ordinary words in results. */
-const MIN_SECRET = 8
+export const MIN_SECRET = 8
 
 /** Values that a server is given and that must not come back: a header also without the words before its key. */
 export function givenValues({ env, remote }: ServerSpec): readonly string[] {
@@ -205,9 +205,10 @@ export function serverNarrowing({ grants, env }: ServerSpec, machine: Machine): 
   return [...own, { kind: 'long-lived' }]
 }
 
-/** The start directory: the project, unless the server sees nothing of it. */
+/** The start directory: the project, unless the server sees nothing of it that exists. */
 function startOf(grants: McpServerSetting | null, { root }: LoadedPolicy): string {
   if (!grants?.files) return root
   const shown = [...grants.files.read, ...grants.files.write].map(({ pattern }) => literalPrefix(pattern))
-  return shown.some((path) => isInside(path, root) || isInside(root, path)) ? root : '/tmp'
+  const isSeen = (path: string): boolean => machineFiles.exists(path) && (isInside(path, root) || isInside(root, path))
+  return shown.some(isSeen) ? root : '/tmp'
 }

@@ -7,16 +7,20 @@ import { timeOf } from './time-of.ts'
 const JSON_TYPE = 'application/vnd.pypi.simple.v1+json'
 const WHEEL = /(?:^|\/)([^/]+?)-([^/-]+)(?:-\d[^/-]*)?-[^/-]+-[^/-]+-[^/-]+\.whl$/
 const SOURCE = /(?:^|\/)([^/]+?)-(\d[^/-]*)\.(?:tar\.(?:gz|bz2|xz)|tgz|zip)$/
+/** What pip and uv install, whatever its name. */
+const ARCHIVE = /\.(?:zip|whl|egg|tar(?:\.\w+)?|t(?:gz|bz2?|xz|lz|zst))$/
+/** Where the public index has its files: below their digest. */
+const PUBLIC_FILE = /(?:^|\/)packages\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{60}\/[^/]+$/
 
 export const pypiProtocol: RegistryProtocol = {
   spot: (path) => {
     if (path === '' || path === 'index.html') return { kind: 'other' }
-    const name = pypiNameOfFile(path, true)
+    const name = namedFile(path, true)
     if (name !== null) return { kind: 'file', name }
     const match = /^([A-Za-z0-9][\w.-]*)\/?$/.exec(path)
     return match === null ? null : { kind: 'metadata', name: canonicalName('pypi', match[1]!) }
   },
-  nameOfFile: pypiNameOfFile,
+  nameOfFile: (path, wide) => namedFile(path, wide) ?? (wide && ARCHIVE.test(path) ? '' : null),
   metadataPath: (name) => `${canonicalName('pypi', name)}/`,
   // HTML has no times.
   accept: JSON_TYPE,
@@ -36,9 +40,9 @@ export const pypiProtocol: RegistryProtocol = {
   },
 }
 
-function pypiNameOfFile(path: string, wide: boolean): string | null {
+function namedFile(path: string, wide: boolean): string | null {
   const file = path.replace(/\.metadata$/, '')
-  const match = WHEEL.exec(file) ?? (wide ? SOURCE.exec(file) : null)
+  const match = WHEEL.exec(file) ?? (wide || PUBLIC_FILE.test(file) ? SOURCE.exec(file) : null)
   return match === null ? null : canonicalName('pypi', match[1]!)
 }
 

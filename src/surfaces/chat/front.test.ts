@@ -244,6 +244,9 @@ describe('what flows', () => {
     const view = new MarkdownView(plain, () => 21)
     view.take('漢字'.repeat(30))
     expect(view.half(2)).toEqual(['漢字'.repeat(5), '漢字'.repeat(5)])
+    const words = new MarkdownView(plain, () => 21)
+    words.take('one two three four five six')
+    expect(words.half(2)).toEqual(['one two three four', 'five six'])
   })
 
   it('what comes while another prompt has the terminal waits until it is back', () => {

@@ -146,7 +146,6 @@ export const realClients: readonly RealClient[] = [
     expect: /Successfully downloaded tiny/,
     note: 'PIP_CERT',
   },
-  { client: 'uv', program: '{extra}/bin/uv', args: ['pip', 'download', 'tiny'], expect: /tiny/, note: 'SSL_CERT_FILE' },
   {
     client: 'python',
     program: 'python3',

@@ -5,10 +5,15 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 
 export const PACKAGE_HOST = 'pkg.example.org'
 /** Where files of Python and of one package of npm are. */
 export const FILES_HOST = 'files.example.org'
+/** Has the same, under its own name. */
+export const MIRROR_HOST = 'mirror.example.net'
+/** A source archive where the public index of Python would have it. */
+export const PUBLIC_FILE: string = `/packages/ab/cd/${'0'.repeat(60)}/steady-2.0.0.tar.gz`
 const ORIGIN = `https://${PACKAGE_HOST}`
 
 const HOUR = 3_600_000
@@ -39,34 +44,62 @@ const SAMPLES: readonly Sample[] = [
   { name: 'retired', version: '1.0.0', published: OLD, withdrawn: 'use steady' },
 ]
 
+/** Formats that a client asks for, and what routes call them. */
+const FORMS = [
+  ['application/vnd.pypi.simple.v1+json', 'json'],
+  ['application/vnd.npm.install-v1+json', 'brief'],
+] as const
+
 type Routes = Map<string, { readonly type: string; readonly body: Buffer | string }>
 
 export interface PackageRegistry {
   readonly listener: RequestListener
   /** What was asked of it, in order: `METHOD host/path`. */
   readonly asked: string[]
+  /** Compresses answers from now on, asked or not; null: no more. */
+  encode(how: Encoding | null): void
   /** A further version from now on. */
   add(sample: Sample): void
 }
 
+type Pack = (body: Buffer | string) => Buffer | string
+const ENCODINGS: Readonly<Record<'gzip' | 'br' | 'deflate' | 'gzip, gzip' | 'unknown', Pack>> = {
+  gzip: (body) => gzipSync(body),
+  br: (body) => brotliCompressSync(body),
+  deflate: (body) => deflateSync(body),
+  'gzip, gzip': (body) => gzipSync(gzipSync(body)),
+  unknown: (body) => body,
+}
+type Encoding = keyof typeof ENCODINGS
+
 export function createPackageRegistry(directory: string): PackageRegistry {
   const asked: string[] = []
+  let encoding: Encoding | null = null
   const routes = routesOf(directory, SAMPLES)
   return {
     asked,
+    encode: (how) => {
+      encoding = how
+    },
     add: (sample) => {
       const versions = [...SAMPLES.filter(({ name }) => name === sample.name), sample]
       addNpm(directory, routes, sample.name, versions)
     },
     listener: (message, response) => {
       const path = decodeURIComponent(message.url!.split('?')[0]!)
-      const host = message.headers.host!.split(':')[0]!
-      asked.push(`${message.method} ${host}${path}`)
-      const isNew = message.headers.accept?.includes('application/vnd.pypi.simple.v1+json') === true
-      const found = (isNew ? routes.get(`${host}${path} json`) : undefined) ?? routes.get(`${host}${path}`)
+      const named = message.headers.host!.split(':')[0]!
+      asked.push(`${message.method} ${named}${path}`)
+      const host = named !== MIRROR_HOST ? named : /^\/packages\//.test(path) ? FILES_HOST : PACKAGE_HOST
+      const form = FORMS.find(([type]) => message.headers.accept?.includes(type))?.[1]
+      const found = routes.get(`${host}${path} ${form}`) ?? routes.get(`${host}${path}`)
       if (found === undefined) return void response.writeHead(404).end('{"error":"nothing there"}\n')
       if (found.type === 'redirect') return void response.writeHead(302, { location: String(found.body) }).end()
-      response.writeHead(200, { 'content-type': found.type, etag: '"one"' }).end(found.body)
+      const body =
+        named === MIRROR_HOST && typeof found.body === 'string'
+          ? found.body.replaceAll(PACKAGE_HOST, MIRROR_HOST).replaceAll(FILES_HOST, MIRROR_HOST)
+          : found.body
+      const headers = { 'content-type': found.type, etag: '"one"', ...(encoding && { 'content-encoding': encoding }) }
+      response.writeHead(200, headers).end(encoding === null ? body : ENCODINGS[encoding](body))
     },
   }
 }
@@ -87,7 +120,10 @@ function routesOf(directory: string, samples: readonly Sample[]): Routes {
     body: '<a href="/x.whl">plain-1.0-py3-none-any.whl</a>',
   })
   const stray = routes.get(`${PACKAGE_HOST}/steady/-/steady-2.0.0.tgz`)!
-  for (const path of ['/elsewhere/steady-2.0.0.tgz', '/steady/-/steady-9.9.9.tgz', '/steady/-/other-1.0.0.tgz'])
+  const elsewhere = ['steady-2.0.0.tgz', 'main.zip', 'main.tar.zst', 'steady-2.0.0.tar.gz'].map(
+    (one) => `/elsewhere/${one}`,
+  )
+  for (const path of [...elsewhere, '/steady/-/steady-9.9.9.tgz', '/steady/-/other-1.0.0.tgz', PUBLIC_FILE])
     for (const host of [PACKAGE_HOST, FILES_HOST]) routes.set(`${host}${path}`, stray)
   return routes
 }
@@ -114,6 +150,11 @@ function addNpm(directory: string, routes: Routes, name: string, samples: readon
   const latest = samples.at(-1)!.version
   const document = { name, 'dist-tags': { latest }, versions, time }
   routes.set(`${PACKAGE_HOST}/${name}`, { type: 'application/json', body: JSON.stringify(document) })
+  const modified = samples.at(-1)!.published ?? undefined
+  routes.set(`${PACKAGE_HOST}/${name} brief`, {
+    type: 'application/vnd.npm.install-v1+json',
+    body: JSON.stringify({ name, 'dist-tags': { latest }, versions, modified }),
+  })
   for (const [part, version] of [...Object.keys(versions).map((one) => [one, one]), ['latest', latest]])
     routes.set(`${PACKAGE_HOST}/${name}/${part}`, {
       type: 'application/json',

@@ -12,7 +12,16 @@ import type { EgressEvent } from '../../../src/egress/route/event.ts'
 import { summarize } from '../../../src/egress/route/event.ts'
 import type { HostQuestion } from '../../../src/egress/route/gate.ts'
 import { systemRoots } from '../../../src/egress/route/upstream.ts'
-import { createPackageRegistry, FILES_HOST, OLD, PACKAGE_HOST, type PackageRegistry } from './package-registry.ts'
+import {
+  createPackageRegistry,
+  FILES_HOST,
+  MIRROR_HOST,
+  OLD,
+  PACKAGE_HOST,
+  type PackageRegistry,
+  PUBLIC_FILE,
+  YOUNG,
+} from './package-registry.ts'
 import { createWorld, hosts, type OpenProxy, RawClient, type World } from './world.ts'
 
 const RULES: PackageRules = {
@@ -70,7 +79,11 @@ async function open(rules: Partial<PackageRules> | null, { answer, asked = [] }:
     return answer ?? null
   }
   const proxy = await world.open(
-    { command: 'client', allowed: hosts(PACKAGE_HOST, FILES_HOST), ...(rules && { packages: { ...RULES, ...rules } }) },
+    {
+      command: 'client',
+      allowed: hosts(PACKAGE_HOST, FILES_HOST, MIRROR_HOST),
+      ...(rules && { packages: { ...RULES, ...rules } }),
+    },
     { ...(answer !== undefined && { ask }), packages: { committed: () => new Set(['steady', 'expres']) } },
   )
   opened.push(proxy)
@@ -108,7 +121,7 @@ const summary = (): string => summarize(world.events as EgressEvent[]).join('\n'
 describe('what a registry offers', () => {
   it('npm: young versions are left out, and latest is the newest that is old enough', async () => {
     const proxy = await open({})
-    const { status, text } = await get(proxy, at('/steady'), { accept: 'application/vnd.npm.install-v1+json' })
+    const { status, text } = await get(proxy, at('/steady'), { accept: 'application/json' })
     const document = JSON.parse(text)
     expect(status).toBe(200)
     expect(Object.keys(document.versions)).toEqual(['1.0.0', '1.1.0'])
@@ -200,6 +213,9 @@ const FILES: readonly (readonly [note: string, url: string, code: string | null]
   ['npm: metadata of another package', at('/impostor/-/impostor-1.0.0.tgz'), 'package-unreadable'],
   ['PyPI: as a lock file names it', at('/packages/steady-2.0.0-py3-none-any.whl', FILES_HOST), 'package-young'],
   ['PyPI: the metadata beside it', at('/packages/steady-2.0.0-py3-none-any.whl.metadata', FILES_HOST), 'package-young'],
+  ['PyPI: a source archive of another place', at('/elsewhere/steady-2.0.0.tar.gz', FILES_HOST), 'package-unlisted'],
+  ['PyPI: an archive that names no version', at('/elsewhere/main.zip', FILES_HOST), 'package-unlisted'],
+  ['PyPI: an archive by a rare ending', at('/elsewhere/main.tar.zst', FILES_HOST), 'package-unlisted'],
   ['PyPI: another place', at('/other/steady-1.1.0-py3-none-any.whl', FILES_HOST), 'package-unlisted'],
   ['PyPI: an index without times', at('/packages/plain-1.0-py3-none-any.whl', FILES_HOST), 'package-unreadable'],
   ['crates: as a lock file names it', at('/crates/steady-2.0.0.crate'), 'package-young'],
@@ -229,6 +245,38 @@ describe('attack: a file of a version that is not offered', () => {
       expect([status, text]).toEqual([403, expect.stringContaining('package-unreadable')])
     },
   )
+
+  it.each([
+    ['the layout of the public index', PUBLIC_FILE, 403],
+    ['control: another archive', '/elsewhere/steady-2.0.0.tar.gz', 200],
+  ])('a source archive that no package manager fetches: %s', async (_, path, status) => {
+    expect((await get(await open({ managers: [] }), at(path, FILES_HOST))).status).toBe(status)
+  })
+
+  it.each([
+    ['gzip', 200],
+    ['br', 200],
+    ['deflate', 200],
+    ['gzip, gzip', 403],
+    ['unknown', 403],
+  ] as const)('metadata in the encoding %s: %s, without the young version', async (encoding, status) => {
+    registry.encode(encoding)
+    try {
+      const offered = await get(await open({}), at('/steady'))
+      expect([offered.status, offered.text.includes('"version":"2.0.0"')]).toEqual([status, false])
+      expect((await get(await open({}), at('/steady/-/steady-2.0.0.tgz'))).status).toBe(403)
+    } finally {
+      registry.encode(null)
+    }
+  })
+
+  it('the short form of metadata, which has no times: a young package is read whole', async () => {
+    const accept = 'application/vnd.npm.install-v1+json'
+    const gated = await get(await open({}), at('/steady'), { accept })
+    expect(Object.keys(JSON.parse(gated.text).versions)).toEqual(['1.0.0', '1.1.0'])
+    const bare = await get(await open(null), at('/steady'), { accept })
+    expect(JSON.parse(bare.text)).toMatchObject({ 'dist-tags': { latest: '2.0.0' }, modified: YOUNG })
+  })
 
   it('a version that came up later is found by its file, and judged', async () => {
     const proxy = await open({})
@@ -417,13 +465,13 @@ describe('real clients', () => {
 
   for (const { name, program, install, environment = {}, files = {}, old, young } of installed) {
     /** What it wrote and said, and the files of packages that it fetched. */
-    const installs = async (rules: Partial<PackageRules> | null, wanted = 'steady') => {
+    const installs = async (rules: Partial<PackageRules> | null, wanted = 'steady', host = PACKAGE_HOST) => {
       const proxy = await open(rules)
       registry.asked.length = 0
       const root = mkdtempSync(join(directory, 'client-'))
       for (const [file, text] of Object.entries(files)) {
         mkdirSync(join(root, file, '..'), { recursive: true })
-        writeFileSync(join(root, file), text.replace('steady', wanted))
+        writeFileSync(join(root, file), text.replace('steady', wanted).replaceAll(PACKAGE_HOST, host))
       }
       mkdirSync(join(root, 'home'), { recursive: true })
       const settings = clientSettings({
@@ -446,7 +494,7 @@ describe('real clients', () => {
         ...settings.environment,
         ...environment,
       }
-      const words = install.map((word) => (word === 'steady' ? wanted : word))
+      const words = install.map((word) => (word === 'steady' ? wanted : word.replace(PACKAGE_HOST, host)))
       const output = await run(program, words, root, env)
       const written = ['package.json', 'Cargo.lock'].map((file) => read(join(root, file))).join('\n')
       const fetched = registry.asked.filter((one) => /^GET .*\.(?:tgz|whl|crate)$/.test(one) && one.includes(wanted))
@@ -458,6 +506,11 @@ describe('real clients', () => {
       ['without it', null, young],
     ] as const)(`${name} %s`, async (_, rules, expected) => {
       expect((await installs(rules)).said).toMatch(expected)
+    })
+
+    it(`attack: ${name} fetches no file of a registry that was not signed, and without the gate it does`, async () => {
+      expect((await installs({}, 'steady', MIRROR_HOST)).fetched).toBe(0)
+      expect((await installs(null, 'steady', MIRROR_HOST)).fetched).toBe(1)
     })
 
     const isNpm = !['uv', 'pip', 'cargo'].includes(name)

@@ -196,6 +196,19 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     expect(await at.list()).toEqual([])
   })
 
+  it.each([
+    ['a value that it was given', 'Uses value-from-a-config.', []],
+    ['the same as base64', `Uses ${btoa('value-from-a-config')}.`, []],
+    ['control: other words', 'Uses a value.', ['srv__echo']],
+  ])('attack: a definition with %s is withheld, also where everything is accepted', async (_, description, offered) => {
+    for (const accept of [false, true]) {
+      const at = await openWorld({ levels: allowed, accept })
+      at.server.tools = [{ ...echo, description }]
+      expect(await at.list()).toEqual(offered)
+      expect(at.warnings.join()).not.toContain('value-from-a-config')
+    }
+  })
+
   it('marks a result that reads like instructions, and removes secrets', async () => {
     const at = await open({ levels: allowed })
     at.server.answer = async () =>

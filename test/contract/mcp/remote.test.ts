@@ -136,7 +136,9 @@ describe('the official server with OAuth', () => {
   it('without a login says how to log in, and opens nothing', async () => {
     const url = `${await serve(official)}/mcp`
     const { error } = await open(partsOf(url)).request('initialize', HELLO)
-    expect(error).toMatchObject({ message: expect.stringMatching(/who you are.*cordon mcp login notes/) })
+    expect(error).toMatchObject({
+      message: 'it wants a login. Run this yourself in a terminal: cordon mcp login notes',
+    })
     expect(seen.filter(({ path }) => /register|authorize/.test(path))).toEqual([])
   })
 })
@@ -410,6 +412,40 @@ describe('attack: an authorization server that is not what it says', () => {
     await fetchFn(`${theirs}/token`, { method: 'POST', body: 'a=b' })
     await fetchFn(url, { method: 'POST', body: '{}' })
     expect(seen.map(({ key }) => key)).toEqual([undefined, 'k'])
+  })
+
+  it.each([
+    ['the server itself, after the login', true, 0],
+    ['control: the one of the login', false, 1],
+  ])('a refresh token goes to no other authorization server: %s', async (_, isMoved, count) => {
+    const sent: string[] = []
+    const refreshes = (origin: string): RequestListener => {
+      const metadata = hostile(origin, {})
+      return (message, response) => {
+        if (!message.url!.endsWith('/token')) return metadata(message, response)
+        message.setEncoding('utf8').on('data', (text: string) => sent.push(text))
+        response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}')
+      }
+    }
+    const theirs = await serve(refreshes)
+    const url = `${await serve((origin) => {
+      const own = refreshes(origin)
+      return (message, response) => {
+        if (!message.url!.includes('oauth-protected-resource')) return own(message, response)
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ resource: `${origin}/mcp`, authorization_servers: [isMoved ? origin : theirs] }))
+      }
+    })}/mcp`
+    const login = new RemoteLogin(directory, 'notes', url)
+    const issuer = theirs
+    login.saveClientInformation({ client_id: 'c', issuer } as never)
+    login.saveTokens({ access_token: 'old', token_type: 'Bearer', refresh_token: 'refresh-1', issuer } as never)
+    const fetchFn = remoteFetch(
+      partsOf(url, { domains: [theirs.slice('http://'.length)] }),
+      new AbortController().signal,
+    )
+    await expect(auth(login, { serverUrl: url, fetchFn })).rejects.toThrow()
+    expect(sent.filter((body) => body.includes('refresh-1'))).toHaveLength(count)
   })
 
   it.each([

@@ -1,6 +1,6 @@
 /** Renders Markdown line by line as it streams. */
 
-import { pieces, widthOf, wrap } from '../../../scan/display-text.ts'
+import { pieces, widthOf } from '../../../scan/display-text.ts'
 import { Highlighter } from './highlight.ts'
 import { type Paint, safe } from './style.ts'
 
@@ -57,9 +57,7 @@ export class MarkdownView {
     for (let at = this.#half.length - 1; at >= 0 && text.length <= rows * columns; at--) text = this.#half[at]! + text
     if (text === '') return this.#table.slice(-rows).map((line) => safe(line).slice(0, columns))
     const tail = safe(text.slice(-rows * columns).toWellFormed())
-    return wrap(pieces(tail), columns)
-      .slice(-rows)
-      .map((row) => row.map((piece) => piece.text).join(''))
+    return rowsOf(tail, columns).slice(-rows)
   }
 
   /** Finishes the half line. */

@@ -65,11 +65,12 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
   if (request.isPlain && specs.length > 1)
     throw new Fault('no-servers', '--plain is for one server', { remedy: 'Say which: --name NAME.' })
-  const ready = (spec: ServerSpec): { readonly spec: ServerSpec; readonly problem: string | null } => {
+  const ready = (spec: ServerSpec) => {
+    const login = spec.remote && new RemoteLogin(machine.stateDir, spec.name, spec.remote.url)
     try {
-      return { spec: withHeaders(spec, machine), problem: null }
+      return { spec: withHeaders(spec, machine), problem: null, login }
     } catch (error) {
-      return { spec, problem: reasonOf(error) }
+      return { spec, problem: reasonOf(error), login }
     }
   }
   const name = trusted.length === 1 ? trusted[0]!.name : 'gateway'
@@ -89,22 +90,21 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
     toClient: lineWriter(process.stdout),
     warn,
     now: () => Date.now(),
-    servers: trusted.map(ready).map(({ spec, problem }) => ({
+    servers: trusted.map(ready).map(({ spec, problem, login }) => ({
       label: spec.name,
       connect: (receive) =>
         problem !== null
           ? { send: () => {}, ended: Promise.resolve(problem), stop: async () => {} }
-          : spec.remote !== null
+          : spec.remote !== null && login !== null
             ? recorded(spec.name, spec.remote.url, recorder, (onEvent) => {
                 const server = { name: spec.name, ...spec.remote! }
-                const login = new RemoteLogin(machine.stateDir, spec.name, server.url)
                 return connectRemote({ server, loaded, machine, login, onEvent }, receive)
               })
             : launched(spec.name, (io) => runServer(spec, answered, machine, recorder, io), receive, request.terminal),
       pins: new ServerPins(machine, loaded.root, spec.name, spec.remote === null ? spec.argv : [spec.remote.url]),
       accept: request.accept,
       requests: spec.requests,
-      known: givenValues(spec),
+      known: () => [...givenValues(spec), ...(login?.given ?? [])],
     })),
   })
   const closeRecord = (): void => {

@@ -21,6 +21,8 @@ export interface CatalogParts {
   readonly pins: Pick<ServerPins, 'known' | 'accept'>
   /** Accept everything on first use, whatever was pinned. */
   readonly accept: boolean
+  /** Whether a text contains a value that the server was given. */
+  readonly leaks: (text: string) => boolean
   readonly ask: (message: string, elicit: Elicit, signal: AbortSignal) => Promise<boolean>
   readonly warn: (text: string) => void
   /** The time limit of a list, instead of the default. */
@@ -129,6 +131,13 @@ export class ServerCatalog {
         if (typeof name !== 'string' || !kind.valid.test(name) || isTaken(found, name, kind)) continue
         const definition = plain(item)
         const pin = pinOf(definition)
+        if (this.#parts.leaks(pin.text)) {
+          this.#warnOnce(
+            pin.hash,
+            `A ${kind.one} of the MCP server “${server.label}” contains a key that the server was given. It is withheld.`,
+          )
+          continue
+        }
         size += pin.text.length
         if (pin.text.length <= MAX_DEFINITION && size <= MAX_LIST) found.set(name, { definition, pin })
       }

@@ -67,8 +67,8 @@ export interface GatewayServerParts {
   readonly pins: Pick<ServerPins, 'known' | 'accept'>
   readonly accept: boolean
   readonly requests: readonly ServerRequest[]
-  /** Values given to the server that must not come back. */
-  readonly known: readonly string[]
+  /** Values given to the server that must not come back; more may be added while it runs. */
+  readonly known: () => readonly string[]
   readonly startMs?: number
   readonly listMs?: number
 }
@@ -106,7 +106,16 @@ export class GatewayServer {
     this.label = parts.label
     this.#parts = parts
     this.#around = around
-    this.origin = { label: parts.label, redactor: createRedactor(parts.known) }
+    let known: readonly string[] = []
+    let redactor = createRedactor()
+    this.origin = {
+      label: parts.label,
+      get redactor() {
+        const now = parts.known()
+        if (now.length !== known.length) [known, redactor] = [now, createRedactor(now)]
+        return redactor
+      },
+    }
     this.#logs = new LogRelay(this.origin, around.now)
     this.wrapped = new WrappedServer({
       label: parts.label,
@@ -124,6 +133,10 @@ export class GatewayServer {
       server: this.wrapped,
       pins: parts.pins,
       accept: parts.accept,
+      leaks: (text) => {
+        const [own, plain] = [this.origin.redactor, createRedactor()]
+        return own !== plain && own.redact(text) !== plain.redact(text)
+      },
       ask: (message, elicit, signal) => around.gate.ask(message, elicit, signal),
       warn: around.warn,
       ...(parts.listMs !== undefined && { listMs: parts.listMs }),

@@ -2,6 +2,7 @@
  * A server behind the gateway: started on demand, in its own protocol revision, restarted when it ends. Without I/O.
  */
 
+import { messageOf } from '../../../system/fault.ts'
 import { isRecord } from '../../../system/json.ts'
 import { ERROR, type IncomingRequest, type Json, RpcError, RpcPeer, type Send } from '../../../system/json-rpc.ts'
 import { version } from '../../../system/version.ts'
@@ -227,8 +228,9 @@ export class WrappedServer {
     })
     const connection = this.#parts.connect((text) => void peer.receive(text))
     let up: Up | null = null
+    let failed = ''
     const ended = connection.ended.then((said) => {
-      const reason = this.#parts.clean(said)
+      const reason = this.#parts.clean([failed, said].filter((one) => one !== '').join('; '))
       peer.close()
       this.#down(up, reason)
       return reason
@@ -238,10 +240,9 @@ export class WrappedServer {
       const agreed = await this.#agree(peer, slow)
       up = { ...agreed, peer, connection, since: this.#parts.now() }
     } catch (error) {
+      failed = slow.aborted ? 'it did not answer in time' : messageOf(error)
       await connection.stop()
-      const reason = await ended
-      const said = slow.aborted ? 'it did not answer in time' : error instanceof Error ? error.message : String(error)
-      throw new RpcError(ERROR.internal, `${this.label} could not be started: ${said} (${reason})`)
+      throw new RpcError(ERROR.internal, `${this.label} could not be started: ${await ended}`)
     }
     this.#up = up
     if (up.stateless) this.#follow(up)
@@ -310,7 +311,8 @@ export class WrappedServer {
     this.#failures = steady ? 1 : this.#failures + 1
     this.#reason = reason
     this.#retryAt = this.#parts.now() + Math.min(LONGEST_PAUSE_MS, 500 * 2 ** this.#failures)
-    this.#parts.warn(`The MCP server “${this.label}” ended: ${reason}`)
+    // Who asked to start it hears of its failure.
+    if (up !== null) this.#parts.warn(`The MCP server “${this.label}” ended: ${reason}`)
   }
 }
 

@@ -84,10 +84,12 @@ function describeOverview(terminal: Terminal, overview: FleetOverview | string):
   const { machines, versions, policies, refusals, total, asks, rollout } = overview
   const list = (counts: Readonly<Record<string, number>>) =>
     Object.entries(counts)
+      .toSorted((one, other) => other[1] - one[1])
       .slice(0, 5)
       .map(([name, count]) => `${visible(name)} (${count})`)
       .join(', ')
-  terminal.out(`machines ${machines.length}; Cordon ${list(versions)}; policy ${list(policies)}\n`)
+  const kinds = machines.length === 0 ? '' : `; Cordon ${list(versions)}; policy ${list(policies)}`
+  terminal.out(`machines ${machines.length}${kinds}\n`)
   terminal.out(`calls    ${total.calls}, ${total.refused} refused${total.refused > 0 ? `: ${list(refusals)}` : ''}\n`)
   if (asks !== null) terminal.out(`asks     ${asks} open\n`)
   if (rollout !== null)
