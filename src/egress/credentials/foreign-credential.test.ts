@@ -83,7 +83,13 @@ describe('what is neither known to be harmless nor a credential by its name', ()
     ['a parameter', '/v1?model=key', [], null, 'model'],
     ['a listed session', '/v1', ['anthropic-session-id', 'x'], 'anthropic-session-id', null],
     ['a login below a listed prefix', '/v1', ['anthropic-api-key', 'x'], 'anthropic-api-key', 'anthropic-api-key'],
-    ['a token below a listed prefix', '/v1', ['Anthropic-Auth-Token', 'x'], 'anthropic-auth-token', 'anthropic-auth-token'],
+    [
+      'a token below a listed prefix',
+      '/v1',
+      ['Anthropic-Auth-Token', 'x'],
+      'anthropic-auth-token',
+      'anthropic-auth-token',
+    ],
     ['a listed parameter', '/v1?beta=true', [], null, null],
     ['a place for more', '/v1?page_token=abc', [], null, 'page_token'],
     [
