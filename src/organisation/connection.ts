@@ -175,7 +175,7 @@ export function serveDesk(team: Team, { relay, health, signIn, metrics }: DeskPa
   })
 }
 
-/** Neither a page with a name of its own for this machine, nor somebody behind the TLS server, reads the figures. */
+/** Neither a page whose name resolves to this machine, nor somebody behind the TLS server, reads the figures. */
 function isFromHere({ headers }: IncomingMessage): boolean {
   const names = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
   return /^(?:127\.0\.0\.1|localhost):\d+$/.test(headers.host ?? '') && names.every((name) => !(name in headers))

@@ -43,6 +43,9 @@ export async function discoverProvider(issuer: string, http: FleetHttp): Promise
   // Metadata of another issuer would send people, and their codes, there.
   if (found.issuer !== issuer) throw failed(`${issuer} says that it is ${String(found.issuer)}`)
   const { authorization_endpoint, token_endpoint, device_authorization_endpoint = null, jwks_uri } = found
+  // A browser opens it, whatever its scheme.
+  if (!isSecureUrl(String(authorization_endpoint)))
+    throw failed(`${String(authorization_endpoint)} is not an https URL`)
   const { keys } = await readJson(http, String(jwks_uri))
   if (!Array.isArray(keys)) throw failed(`${issuer} publishes no keys`)
   return {

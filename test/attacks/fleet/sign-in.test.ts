@@ -239,6 +239,10 @@ describe('a provider', () => {
   it('whose keys come over plain HTTP is not asked', async () => {
     const plain = http({ ...METADATA, jwks_uri: 'http://id.example.com/jwks' })
     await expect(discoverProvider(IDENTITY.issuer, plain)).rejects.toThrow('not an https URL')
+    for (const page of ['http://evil.test/auth', 'file:///etc/passwd', 'javascript:alert(1)'])
+      await expect(
+        discoverProvider(IDENTITY.issuer, http({ ...METADATA, authorization_endpoint: page })),
+      ).rejects.toThrow('not an https URL')
   })
   test.each([
     ['the control', `&iss=${encodeURIComponent(IDENTITY.issuer)}`, 'the provider answered 400'],

@@ -1,6 +1,7 @@
 /** The resident serves as its own process would, and what is not as it should be is served by one. */
 
-import { execFileSync, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   appendFileSync,
   chmodSync,
@@ -443,6 +444,51 @@ eachUser(describe)('the resident of $name', (user) => {
     )
     reported.kill('SIGTERM')
     expect(await reported.ended).toMatchObject({ code: 9, out: 'ended\n' })
+  })
+
+  it.each([
+    ['through the resident', { CORDON_RESIDENT: '' }],
+    ['without it', { CORDON_RESIDENT: 'off' }],
+  ])('a wrapped command ends by its limit, a denial, a signal and the death of its caller, %s', async (way, env) => {
+    const limits = '[limits]\ncommand_timeout = "2s"\n[capabilities.deny.commands]\npatterns = ["rm"]\n'
+    const limited = world.project(`limited ${way}`, `${OPEN}[security]\nredirects = "all"\n${limits}`)
+    const free = world.project(`free ${way}`, `${OPEN}[security]\nredirects = "all"\n`)
+    const endOf = async (child: ChildProcess) => (await once(child, 'close'))[0]
+    const runtime = world.folder(`runtime ${way}`)
+    chmodSync(runtime, 0o700)
+    const settings = { env: world.env({ ...env, XDG_RUNTIME_DIR: runtime }), detached: true, stdio: 'ignore' } as const
+    const start = (project: string, text: string) => {
+      const [program, ...words] = asUser(user, ['sh', '-c', `exec ${world.hook(project, text).command}`])
+      return spawn(program!, words, { cwd: project, ...settings })
+    }
+    await until('a resident serves', async () => {
+      await endOf(start(free, 'true'))
+      return env.CORDON_RESIDENT === 'off' || world.workers(runtime).length > 1
+    })
+    expect(await endOf(start(limited, 'sleep 600'))).toBe(137)
+    for (const name of ['kept', 'removes']) world.write(join(limited, name), 'rm kept\n')
+    expect(await endOf(start(limited, 'sh removes'))).not.toBe(0)
+    expect(existsSync(join(limited, 'kept'))).toBe(true)
+    const begun = async (sign: string) => {
+      const script = `trap "exit 7" TERM; while :; do date +%N > ${sign}; sleep 0.05; done`
+      const child = start(free, script)
+      await until('the command runs', () => existsSync(join(free, sign)))
+      return child
+    }
+    const ended = await begun('ended')
+    process.kill(-ended.pid!, 'SIGTERM')
+    expect(await endOf(ended)).toBe(7)
+    process.kill(-(await begun('lost')).pid!, 'SIGKILL')
+    let last = ''
+    await until('the command is gone', () => {
+      const before = last
+      last = readFileSync(join(free, 'lost'), 'utf8')
+      execFileSync('sleep', ['0.3'])
+      return last === before
+    })
+    const keeper = world.keeper(runtime)
+    if (keeper !== null) process.kill(keeper, 'SIGTERM')
+    await until('the resident is gone', () => world.keeper(runtime) === null)
   })
 
   it('a flood of callers that say nothing only costs time', async () => {

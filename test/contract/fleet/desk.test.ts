@@ -163,7 +163,7 @@ describe('the overview', () => {
   })
 
   it.each([
-    ['a page by a name of its own', ['host', 'desk.evil.example:80']],
+    ['a page by its own name', ['host', 'desk.evil.example:80']],
     ['somebody behind a TLS server', ['host', '127.0.0.1:80', 'x-forwarded-for', '203.0.113.1']],
     ['somebody behind another', ['host', 'localhost:80', 'forwarded', 'for=203.0.113.1']],
   ])('is not scraped by %s', async (_, headers) => {

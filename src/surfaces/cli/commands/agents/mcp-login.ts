@@ -121,7 +121,8 @@ async function listenForCode(): Promise<{
 
 /** Cordon opens the browser itself, never an agent. Without a browser, the person uses the printed address. */
 function openBrowser(machine: Machine, address: URL): void {
-  if (address.protocol !== 'https:' && address.hostname !== '127.0.0.1' && address.hostname !== 'localhost') return
+  const isOwn = address.hostname === '127.0.0.1' || address.hostname === 'localhost'
+  if (address.protocol !== 'https:' && !(address.protocol === 'http:' && isOwn)) return
   const program = machine.env.BROWSER ?? (process.platform === 'darwin' ? 'open' : 'xdg-open')
   spawn(program, [address.href], { stdio: 'ignore', detached: true })
     .on('error', () => {})
