@@ -323,6 +323,7 @@ function facts(): Readonly<Record<string, string>> {
     BUILT_FILTERS: JSON.stringify(filters()),
     BUILD: JSON.stringify(sourceHash()),
     BUILT_IN_POLICY: JSON.stringify(builtInPolicy()),
+    BUNDLES: JSON.stringify(JSON.stringify(JSON.parse(readFileSync('src/sandbox/bundles/bundles.json', 'utf8')))),
   }
 }
 
