@@ -53,6 +53,7 @@ function sourceFolders(): readonly string[] {
  */
 const PARTS = {
   main: ['src/surfaces/cli/start/main.ts'],
+  redact: ['src/surfaces/terminal/redacted-terminal.ts'],
   open: ['src/surfaces/cli/open-policy.ts'],
   checked: ['src/surfaces/cli/commands/run/run.ts', 'src/surfaces/cli/commands/policy/check.ts'],
   loaded: ['src/surfaces/cli/commands/run/run.ts', 'src/project/load/load.ts'],
@@ -69,6 +70,8 @@ const PARTS = {
   suffix: ['src/hosts/suffix.ts'],
   hook: ['src/surfaces/cli/commands/machine/hook.ts'],
   record: ['src/call/record/open.ts'],
+  // A run signs its log every few lines.
+  signer: ['src/call/record/signer.ts'],
   // Loaded late, and by nearly every hook: their own small files would cost more than they hold.
   'hook-memory': ['src/agents/hook/session.ts'],
   unseen: ['src/agents/hook/unseen.ts'],
@@ -88,8 +91,9 @@ const PARTS = {
 
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
-  check: ['open', 'checked', 'run-and-shell', 'record-and-check', 'core'],
+  check: ['redact', 'open', 'checked', 'run-and-shell', 'record-and-check', 'core'],
   hook: [
+    'redact',
     'open',
     'checked',
     'guarded',
@@ -108,6 +112,7 @@ const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
     'finding',
   ],
   run: [
+    'redact',
     'open',
     'checked',
     'loaded',
@@ -121,7 +126,7 @@ const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
     'record',
     'run',
   ],
-  chat: ['open', 'chat', 'front'],
+  chat: ['redact', 'open', 'chat', 'front'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */
