@@ -263,7 +263,7 @@ async function writeChunks(): Promise<Start> {
       {
         name: 'start-up',
         moduleParsed: (file) => void imports.set(file.id, file.importedIds),
-        renderChunk: loadBuiltinsLate,
+        renderChunk: (code: string) => exportValues(loadBuiltinsLate(code)),
       },
     ],
     platform: 'node',
@@ -387,6 +387,18 @@ function loadBuiltinsLate(code: string): string {
     const left = used.match(new RegExp(`(?<![\\w$])${name}(?![\\w$])(?!\\(\\)\\)\\.)`, 'g'))
     return left?.length === 1 ? used : text
   }, code)
+}
+
+/**
+ * The bundler makes a getter of each export, because a `let` may change. Those of all others would be 1,000 functions and a
+ * tenth of the compiled code of a run, so they become values, which exist at the end of a chunk.
+ */
+function exportValues(code: string): string {
+  const found = code.matchAll(/^(?:const|class|(?:async )?function\*?|var(?= \S+ = class)) ([\w$]+)/gm)
+  const fixed = new Set([...found].map(([, name]) => name))
+  const getter =
+    /^Object\.defineProperty\(exports, "([\w$]+)", \{\s+enumerable: true,\s+get: function \(\) \{\s+return ([\w$]+);\s+\}\s+\}\);$/gm
+  return code.replace(getter, (text, name, value) => (fixed.has(value) ? `exports.${name} = ${value};` : text))
 }
 
 /** A chunk as a function, which is read without decoding, and contains no `import()`, which would resolve from the caller's folder. */
