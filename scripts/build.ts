@@ -53,6 +53,7 @@ function sourceFolders(): readonly string[] {
  */
 const PARTS = {
   main: ['src/surfaces/cli/start/main.ts'],
+  redact: ['src/surfaces/terminal/redacted-terminal.ts'],
   open: ['src/surfaces/cli/open-policy.ts'],
   checked: ['src/surfaces/cli/commands/run/run.ts', 'src/surfaces/cli/commands/policy/check.ts'],
   loaded: ['src/surfaces/cli/commands/run/run.ts', 'src/project/load/load.ts'],
@@ -69,6 +70,8 @@ const PARTS = {
   suffix: ['src/hosts/suffix.ts'],
   hook: ['src/surfaces/cli/commands/machine/hook.ts'],
   record: ['src/call/record/open.ts'],
+  // A run signs its log every few lines.
+  signer: ['src/call/record/signer.ts'],
   // Loaded late, and by nearly every hook: their own small files would cost more than they hold.
   'hook-memory': ['src/agents/hook/session.ts'],
   unseen: ['src/agents/hook/unseen.ts'],
@@ -88,8 +91,9 @@ const PARTS = {
 
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
-  check: ['open', 'checked', 'run-and-shell', 'record-and-check', 'core'],
+  check: ['redact', 'open', 'checked', 'run-and-shell', 'record-and-check', 'core'],
   hook: [
+    'redact',
     'open',
     'checked',
     'guarded',
@@ -108,6 +112,7 @@ const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
     'finding',
   ],
   run: [
+    'redact',
     'open',
     'checked',
     'loaded',
@@ -121,7 +126,7 @@ const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
     'record',
     'run',
   ],
-  chat: ['open', 'chat', 'front'],
+  chat: ['redact', 'open', 'chat', 'front'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */
@@ -258,7 +263,7 @@ async function writeChunks(): Promise<Start> {
       {
         name: 'start-up',
         moduleParsed: (file) => void imports.set(file.id, file.importedIds),
-        renderChunk: loadBuiltinsLate,
+        renderChunk: (code: string) => exportValues(loadBuiltinsLate(code)),
       },
     ],
     platform: 'node',
@@ -323,6 +328,7 @@ function facts(): Readonly<Record<string, string>> {
     BUILT_FILTERS: JSON.stringify(filters()),
     BUILD: JSON.stringify(sourceHash()),
     BUILT_IN_POLICY: JSON.stringify(builtInPolicy()),
+    BUNDLES: JSON.stringify(JSON.stringify(JSON.parse(readFileSync('src/sandbox/bundles/bundles.json', 'utf8')))),
   }
 }
 
@@ -381,6 +387,18 @@ function loadBuiltinsLate(code: string): string {
     const left = used.match(new RegExp(`(?<![\\w$])${name}(?![\\w$])(?!\\(\\)\\)\\.)`, 'g'))
     return left?.length === 1 ? used : text
   }, code)
+}
+
+/**
+ * The bundler makes a getter of each export, because a `let` may change. Those of all others would be 1,000 functions and a
+ * tenth of the compiled code of a run, so they become values, which exist at the end of a chunk.
+ */
+function exportValues(code: string): string {
+  const found = code.matchAll(/^(?:const|class|(?:async )?function\*?|var(?= \S+ = class)) ([\w$]+)/gm)
+  const fixed = new Set([...found].map(([, name]) => name))
+  const getter =
+    /^Object\.defineProperty\(exports, "([\w$]+)", \{\s+enumerable: true,\s+get: function \(\) \{\s+return ([\w$]+);\s+\}\s+\}\);$/gm
+  return code.replace(getter, (text, name, value) => (fixed.has(value) ? `exports.${name} = ${value};` : text))
 }
 
 /** A chunk as a function, which is read without decoding, and contains no `import()`, which would resolve from the caller's folder. */

@@ -74,7 +74,7 @@ const facts = detectProject({
   list: () => [],
 })
 const loaded = loadManifest(
-  proposeManifest(facts, { bundles: bundleNames, agents: [], reads: AGENT_READS }),
+  proposeManifest(facts, { bundles: bundleNames(), agents: [], reads: AGENT_READS }),
   'cordon.toml',
 )
 if ('problems' in loaded) throw new Error(JSON.stringify(loaded.problems))

@@ -1,7 +1,7 @@
 /*
  * cordon-launch, an addon for Node. Starts bubblewrap for `cordon run` and waits for it (sandbox.c), because
  * loading `node:child_process` takes longer than the sandbox itself. Does with files what Node cannot
- * (files.c), and ends the process.
+ * (files.c), hashes (sha256.c), and ends the process.
  *
  *   exit(code)    ends this process at once, without Node's cleanup
  *   die(signal)   the same by a signal, as the command ended, without a core dump of Node
@@ -53,6 +53,7 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
                                              {"watch", watch_changes},
                                              {"unwatch", unwatch_changes},
                                              {"lock", lock_file},
+                                             {"sha256", hash_bytes},
                                              {"exit", exit_now},
                                              {"die", die}};
   return with_functions(env, exports, functions, sizeof functions / sizeof *functions);

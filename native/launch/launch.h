@@ -1,4 +1,4 @@
-/* Functions of the addon: sandbox.c and files.c define them, addon.c exports them to Node. */
+/* Functions of the addon: sandbox.c, files.c and sha256.c define them, addon.c exports them to Node. */
 #ifndef LAUNCH_H
 #define LAUNCH_H
 #include "../node-api.h"
@@ -17,4 +17,7 @@ napi_value ask_attributes(napi_env env, napi_callback_info info);
 napi_value watch_changes(napi_env env, napi_callback_info info);
 napi_value unwatch_changes(napi_env env, napi_callback_info info);
 napi_value lock_file(napi_env env, napi_callback_info info);
+
+/* sha256.c */
+napi_value hash_bytes(napi_env env, napi_callback_info info);
 #endif

@@ -122,7 +122,7 @@ function mostBlanks(piece: Piece): number {
 }
 
 /** Longer ones are hardly more selective. */
-const MAX_HINT = 16
+const MAX_HINT = 8
 
 /**
  * One of the ways in which a pattern can match: sets of texts, one of each set occurs. The most

@@ -1,10 +1,10 @@
 /** Puts a decision that asks to a person, and turns the answer into a yes, a no, and what to remember. */
 
-import { hash } from 'node:crypto'
 import { isGlob } from '../files/glob.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import { type Bound, worstCaseOf } from '../policy/worst-case.ts'
 import type { ShellFacts } from '../shell/facts.ts'
+import { sha256 } from '../system/addon.ts'
 import { messageOf } from '../system/fault.ts'
 import { canonicalJson } from '../system/json.ts'
 import { parseAnswer } from './parse-answer.ts'
@@ -66,7 +66,7 @@ export function requestOf(question: Question): ApprovalRequest {
     subject,
     input,
     call,
-    once: hash('sha256', JSON.stringify([call, opens, why])),
+    once: sha256(JSON.stringify([call, opens, why])),
     ...(said !== undefined && { said }),
     facts,
     ...(where !== undefined && { where }),
@@ -81,7 +81,7 @@ const PATHS: ReadonlySet<PartDecision['kind']> = new Set(['read', 'write', 'list
 
 /** The hash of a call, whatever the order of its fields. */
 export function callHash(root: string, where: string | null, tool: string, input: unknown): string {
-  return hash('sha256', canonicalJson([root, where, tool, input]))
+  return sha256(canonicalJson([root, where, tool, input]))
 }
 
 /** Whether a part is about something that exists: a yes opens only what exists when it is asked. */

@@ -6,7 +6,7 @@
 
 import { wordSecrets } from '../scan/redact/option-secrets.ts'
 import { createRedactor, type SecretSpan } from '../scan/redact/redact.ts'
-import { FORMAT_KINDS } from '../scan/redact/secret-kinds.ts'
+import { isFormatKind } from '../scan/redact/secret-kinds.ts'
 import { gradeKey, looksRandom } from '../scan/redact/sensitive-keys.ts'
 import type { CommandFact, ShellFacts, Span, Word } from '../shell/facts.ts'
 
@@ -60,7 +60,7 @@ function textSpans(text: string): readonly Span[] {
 
 function dataSpans(text: string, { start, end, kind }: SecretSpan): Span[] {
   // Anybody can write the words by which another kind is found: its value is masked only where it looks like chance.
-  const isKnown = FORMAT_KINDS.has(kind)
+  const isKnown = isFormatKind(kind)
   return runsIn(text, start, end, RUN).filter(
     (run) =>
       (isKnown && run.start === start) ||

@@ -3,11 +3,12 @@
  * they never beat a deny.
  */
 
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type { Policy } from '../policy/policy.ts'
+import { sha256 } from '../system/addon.ts'
 import { Fault } from '../system/fault.ts'
 import { isRecord } from '../system/json.ts'
 import { withLock } from '../system/lock.ts'
@@ -223,7 +224,7 @@ function scriptsOf(root: string, name: string): readonly string[] {
   return cached(join(root, 'package.json'), (text) => {
     const parsed: unknown = JSON.parse(text)
     const scripts = isRecord(parsed) && isRecord(parsed.scripts) ? parsed.scripts : {}
-    return Object.entries(scripts).map(([key, script]) => `script ${key} ${hash('sha256', String(script))}`)
+    return Object.entries(scripts).map(([key, script]) => `script ${key} ${sha256(String(script))}`)
   }).filter((fact) => !fact.startsWith('script ') || [name, `pre${name}`, `post${name}`].includes(fact.split(' ')[1]!))
 }
 

@@ -1,8 +1,8 @@
 /** The files of a log, and its head: where the log ended, so that a cut tail shows. */
 
-import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256 } from '../system/addon.ts'
 import { errorCode, Fault } from '../system/fault.ts'
 import { openMade } from '../system/made-file.ts'
 import { mustBeOurs, readOwnFile } from '../system/state.ts'
@@ -43,7 +43,7 @@ export class HeadFile {
 
   write(head: Head): void {
     const body = JSON.stringify(head)
-    const text = `${hash('sha256', body).slice(0, 16)} ${body}`
+    const text = `${sha256(body).slice(0, 16)} ${body}`
     this.#slot.fill(0x20)
     this.#slot.write(text, 'latin1')
     this.#slot[SLOT - 1] = 0x0a
@@ -79,7 +79,7 @@ export function readHead(path: string): Head | null | 'damaged' {
 function newest(bytes: Buffer): Head | null {
   const slots = [readSlot(bytes.subarray(0, SLOT)), readSlot(bytes.subarray(SLOT))].filter((slot) => slot !== null)
   slots.sort(({ head: a }, { head: b }) => b.seq - a.seq || Number(b.closed) - Number(a.closed))
-  return slots.find(({ body, checksum }) => hash('sha256', body).startsWith(checksum))?.head ?? null
+  return slots.find(({ body, checksum }) => sha256(body).startsWith(checksum))?.head ?? null
 }
 
 /** A slot as it reads, not checked yet. */

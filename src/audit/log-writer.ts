@@ -1,8 +1,8 @@
 /** Writes the chained lines of one session: one write a line, one for the head, and a tail that was cut short is closed first. */
 
-import { hash } from 'node:crypto'
 import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256 } from '../system/addon.ts'
 import { errorCode, Fault } from '../system/fault.ts'
 import { openMade } from '../system/made-file.ts'
 import { mustBeOurs } from '../system/state.ts'
@@ -69,7 +69,7 @@ export class LogWriter {
 
   #freshHead(): Head {
     const { session } = this.#options
-    return { session, part: 0, size: 0, seq: 0, hash: hash('sha256', genesis(session)), closed: false }
+    return { session, part: 0, size: 0, seq: 0, hash: sha256(genesis(session)), closed: false }
   }
 
   /** Finds where the log ends, and closes a tail that was cut short. */
@@ -107,11 +107,11 @@ export class LogWriter {
     const newline = text.indexOf('\n')
     const line = newline < 0 ? null : parseLine(text.slice(0, newline))
     if (line !== null && newline === text.length - 1 && this.#follows(line)) {
-      this.#advance(hash('sha256', text.slice(0, newline)), tail.length)
+      this.#advance(sha256(text.slice(0, newline)), tail.length)
       this.#writeEvent({ type: 'recovered', problem: 'unacknowledged', line: line.seq })
       return
     }
-    const torn = { problem: 'torn', bytes: tail.length, sha256: hash('sha256', tail) }
+    const torn = { problem: 'torn', bytes: tail.length, sha256: sha256(tail) }
     // The torn bytes stay on a separate line, and the next line covers them.
     const gap = text.endsWith('\n') ? '' : '\n'
     this.#write(`${gap}${this.#line({ type: 'recovered', ...torn })}\n`, tail.length)
@@ -180,7 +180,7 @@ export class LogWriter {
       throw unwritable(join(this.#directory, partName(this.#options.session, this.#head.part)), error)
     }
     const line = text.trim()
-    this.#advance(hash('sha256', line), skipped + bytes.length)
+    this.#advance(sha256(line), skipped + bytes.length)
   }
 
   #advance(last: string, bytes: number): void {

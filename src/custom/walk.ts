@@ -69,7 +69,7 @@ function entriesOf(folder: string): readonly Dirent[] {
 }
 
 function realPath(path: string): string | null {
-  return attempt(() => realpathSync(path), null)
+  return attempt(() => realpathSync.native(path), null)
 }
 
 /** Every reading of every mention, since hosts end a name at different characters. */

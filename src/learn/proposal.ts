@@ -115,7 +115,7 @@ function chooseBundles(
   const chosen = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
   const lines: ProposedLine[] = []
   let rest = needs
-  for (const bundle of builtInBundles) {
+  for (const bundle of builtInBundles()) {
     if (chosen.has(bundle.tool) || rest.length === 0) continue
     const how = appliesTo(bundle, command, programs)
     if (how === null) continue

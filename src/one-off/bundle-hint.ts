@@ -61,7 +61,7 @@ function behindShell(command: readonly string[]): string | null {
   const text = shellText(command)
   if (text === null) return null
   const words = spokenWords(command).slice(1)
-  const bundle = builtInBundles.find(({ programs }) => programs.some((program) => words.includes(program)))
+  const bundle = builtInBundles().find(({ programs }) => programs.some((program) => words.includes(program)))
   if (!bundle) return null
   const plain = /[;|&<>$*?(){}`"'\\]/.test(text) ? `cordon run --tool ${bundle.tool} …` : `cordon run -- ${text.trim()}`
   return `A shell gets no bundle, so ${bundle.tool} in it has neither its files nor its hosts: ${plain}`
@@ -78,7 +78,7 @@ function asModule([program, option, module]: readonly string[], chosen: readonly
 function hint(command: readonly string[], chosen: readonly BundleChoice[]): string | null {
   const [program = ''] = command
   if (selectBundles(chosen, command, builtInBundle).length > 0) return null
-  const bundle = builtInBundles.find(({ programs }) => programs.includes(basename(program)))
+  const bundle = builtInBundles().find(({ programs }) => programs.includes(basename(program)))
   if (!bundle) return null
   return chosen.some(({ tool }) => tool === bundle.tool) ? spelledOtherwise(program, bundle) : unnamed(bundle)
 }

@@ -168,7 +168,7 @@ function parseDraft(text: string, file: string): DraftFile {
 }
 
 export async function openLayer({ text, label }: WrittenManifest): Promise<Manifest> {
-  const result = await openManifest({ text, file: label }, { bundles: bundleNames })
+  const result = await openManifest({ text, file: label }, { bundles: bundleNames() })
   if ('manifest' in result) return result.manifest
   throw new Fault('manifest', `the manifest does not load:\n${result.problems.map(renderProblem).join('\n')}`)
 }

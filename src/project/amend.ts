@@ -156,7 +156,7 @@ async function canonicalText(
     const result = loadManifest(text, MANIFEST_NAME, {
       suffixes: tldtsSuffixes,
       pinsScript,
-      bundles: bundleNames,
+      bundles: bundleNames(),
       matches,
       below,
     })

@@ -19,7 +19,7 @@ export function proposeForProject(directory: string, files: Files, machine: Mach
   const facts = detectProject(projectFiles(directory, files))
   const agents = installedAgents(machine, files)
   const there = (path: string): boolean => files.exists(path.replace(/^~/, () => machine.home).replace(/\/\*\*$/, ''))
-  const text = proposeManifest(facts, { bundles: bundleNames, agents, reads: AGENT_READS.filter(there) })
+  const text = proposeManifest(facts, { bundles: bundleNames(), agents, reads: AGENT_READS.filter(there) })
   const installers = installersOnPath(machine)
   return {
     text,
@@ -39,7 +39,7 @@ export function installedAgents(
   files: Files,
 ): readonly { readonly bundle: string; readonly program: string }[] {
   const folders = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
-  return builtInBundles.flatMap(({ agent, tool, programs }) => {
+  return builtInBundles().flatMap(({ agent, tool, programs }) => {
     const program = agent && programs.find((name) => folders.some((folder) => files.exists(join(folder, name))))
     return program ? [{ bundle: tool, program }] : []
   })

@@ -1,8 +1,8 @@
 /** Warnings at start: dangerous settings (P5), and manifest lines without effect (M6). */
 
-import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256 } from '../system/addon.ts'
 import { attempt } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
@@ -47,12 +47,12 @@ export function notesToSay(loaded: LoadedPolicy, machine: Machine): readonly str
   const notes = startNotes(loaded, machine).filter((note) => !warnings.includes(note))
   if (notes.length === 0) return warnings
   const folder = join(openOwnDirectory(machine.stateDir), 'said-notes')
-  const file = join(folder, hash('sha256', loaded.root).slice(0, 32))
+  const file = join(folder, sha256(loaded.root).slice(0, 32))
   const said = new Set(read(file).split('\n'))
-  const fresh = notes.filter((note) => !said.has(hash('sha256', note)))
+  const fresh = notes.filter((note) => !said.has(sha256(note)))
   if (fresh.length > 0) {
     makeDirectories(folder)
-    writeOwnFile(file, notes.map((note) => hash('sha256', note)).join('\n'))
+    writeOwnFile(file, notes.map((note) => sha256(note)).join('\n'))
   }
   return [...fresh, ...warnings]
 }

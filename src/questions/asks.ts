@@ -1,11 +1,12 @@
 /** The file of questions that can be answered from elsewhere. */
 
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Approval, Refusal } from '../approval/approve.ts'
 import { ANSWERS, type AnswerKind, type AskView, askView, parseAskView, withAnswers } from '../approval/ask-view.ts'
 import type { ApprovalRequest } from '../approval/prompter.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
+import { sha256 } from '../system/addon.ts'
 import { canonicalJson } from '../system/json.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
@@ -179,7 +180,7 @@ export function dropAsk(machine: Machine, id: string): void {
 }
 
 function hashOf(parts: readonly string[]): string {
-  return hash('sha256', JSON.stringify(parts))
+  return sha256(JSON.stringify(parts))
 }
 
 /** All asks, answered or not. */

@@ -1,10 +1,10 @@
 /** The programs that a command ran, for the audit log: names, and hashes of their words. */
 
-import { hash } from 'node:crypto'
 import { posix } from 'node:path'
 import type { LaunchResult } from '../sandbox/backend.ts'
 import type { RanProgram } from '../sandbox/programs.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
+import { sha256 } from '../system/addon.ts'
 
 const HASH_LENGTH = 16
 
@@ -32,7 +32,7 @@ function treeOf(list: readonly RanProgram[]): RecordedProgram[] {
     // A process that execs another program started that one.
     const replaced = before.findLastIndex(({ pid }) => pid === program.pid)
     const by = replaced >= 0 ? replaced : before.findLastIndex(({ pid }) => pid === program.parent)
-    const words = hash('sha256', JSON.stringify(program.words)).slice(0, HASH_LENGTH)
+    const words = sha256(JSON.stringify(program.words)).slice(0, HASH_LENGTH)
     return { name: nameOf(program), words, ...(by >= 0 && { by }) }
   })
 }

@@ -3,13 +3,13 @@
  * judged (S8): the init does both. Known gaps make such calls ask.
  */
 
-import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SessionFacts, ToolCall } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate/evaluate.ts'
 import type { Policy } from '../policy/policy.ts'
+import { sha256 } from '../system/addon.ts'
 import { attempt } from '../system/fault.ts'
 import { writeMade } from '../system/made-file.ts'
 import { makeDirectories } from '../system/state.ts'
@@ -117,7 +117,7 @@ function changedAt(path: string): number | null {
 }
 
 function nameOf(root: string, command: string): string {
-  return hash('sha256', `${root}\0${command}`)
+  return sha256(`${root}\0${command}`)
 }
 
 /** The file system of a path, or of its nearest existing folder. */

@@ -98,7 +98,7 @@ describe('a directory of Cordon\u2019s own', () => {
 })
 
 it('half-written files of killed processes are cleared away, those of now are not', () => {
-  const [old, fresh, other] = ['.0123456789abcdef.tmp', '.fedcba9876543210.tmp', 'grants.json']
+  const [old, fresh, other] = ['.2d1-1f8zq0c2m0-0x1y2z3.tmp', '.3kx-1f8zq0c2m1-0a9b8c7.tmp', 'grants.json']
   for (const folder of [stateDir, join(stateDir, 'signatures')]) {
     mkdirSync(folder, { recursive: true })
     for (const name of [old!, fresh!, other!]) writeFileSync(join(folder, name), '')

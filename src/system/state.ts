@@ -1,6 +1,5 @@
 /** Cordon's own files: private, replaced atomically, refused if others could write them. */
 
-import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
@@ -21,7 +20,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { attempt, errorCode, Fault, unwritable } from './fault.ts'
-import { openMade } from './made-file.ts'
+import { openMade, uniqueName } from './made-file.ts'
 
 const MAX_STATE_BYTES = 64 * 1024 * 1024
 const STALE_TEMPORARY_MS = 60_000
@@ -172,7 +171,7 @@ export function readOwnFile(
 /** Replaces a file atomically and syncs it, unless `lasting` is false. */
 export function writeOwnFile(path: string, content: string | Uint8Array, mode = 0o600, lasting = true): void {
   const directory = dirname(path)
-  const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`)
+  const temporary = join(directory, `.${uniqueName()}.tmp`)
   let fd: number | null = null
   try {
     makeDirectories(directory)
@@ -213,7 +212,7 @@ export function reapHalfWritten(stateDir: string, now: number): void {
   const folders = readdirSync(stateDir, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   for (const directory of [stateDir, ...folders.map(({ name }) => join(stateDir, name))]) {
     for (const name of readdirSync(directory)) {
-      if (!/^\.[0-9a-f]{16}\.tmp$/.test(name)) continue
+      if (!/^\.[0-9a-z-]{16,}\.tmp$/.test(name)) continue
       const path = join(directory, name)
       try {
         if (now - statSync(path).mtimeMs > STALE_TEMPORARY_MS) unlinkSync(path)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { builtInBundles } from '../../src/sandbox/bundles/built-in.ts'
 import { findProgram } from '../../src/shell/tables/programs/registry.ts'
 
-const rows = builtInBundles.flatMap(({ tool, programs, online }) =>
+const rows = builtInBundles().flatMap(({ tool, programs, online }) =>
   online === null ? [] : [{ tool, programs, online }],
 )
 

@@ -32,7 +32,7 @@ describe('a manifest', () => {
     // Pieces of other files are not manifests: they name what they are.
     const result = loadManifest(asManifest(text), 'cordon.toml', {
       suffixes: tldtsSuffixes,
-      bundles: bundleNames,
+      bundles: bundleNames(),
       pinsScript,
     })
     expect('problems' in result ? result.problems.map(({ message, line }) => `${line}: ${message}`) : []).toEqual([])

@@ -1,10 +1,10 @@
 /** The history of a host's agent: each call is its own process, so it is read before and written after. */
 
-import { hash } from 'node:crypto'
 import type { Admitted, CallHistory } from '../../call/admission.ts'
 import { ringFor } from '../../call/admission.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { LabelPlace } from '../../project/session-labels.ts'
+import { sha256 } from '../../system/addon.ts'
 import type { HookMemory, HookSessionKey } from './session.ts'
 
 /** The session's earlier calls, for its next one. */
@@ -27,7 +27,7 @@ export function hostHistory(
   return {
     loose: known?.loose ?? null,
     isNews: async (notes) => {
-      const reported = hash('sha256', notes)
+      const reported = sha256(notes)
       if (known?.told === reported) return false
       const { noteTold } = await import('./session.ts')
       noteTold(key, reported, now())

@@ -1,11 +1,11 @@
 /** The questions of a hook's judgement, as a person is asked them, and as they are kept. */
 
-import { hash } from 'node:crypto'
 import { posix } from 'node:path'
 import { type Question, requestOf } from '../../approval/approve.ts'
 import { type AnswerKind, askSummary, askView, withAnswers } from '../../approval/ask-view.ts'
 import { repositoryAt } from '../../project/load/nearby.ts'
 import type { NewAsk } from '../../questions/asks.ts'
+import { sha256 } from '../../system/addon.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { HookJudgement } from './judge.ts'
@@ -25,7 +25,7 @@ export function askOf(
   const isKnown = call.kind === 'tool' || isServerTool(call)
   const request = requestOf(question)
   const suggestions = isKnown ? request.suggestions : []
-  const once = isKnown ? hash('sha256', JSON.stringify([host, hostTool, request.once])) : undefined
+  const once = isKnown ? sha256(JSON.stringify([host, hostTool, request.once])) : undefined
   const answered: readonly AnswerKind[] = [
     ...(once === undefined ? [] : (['once', 'deny-message'] as const)),
     ...(session === null ? [] : (['session'] as const)),

@@ -1,8 +1,8 @@
 /** Saves files for undo before a host's own tool changes them, until the host reports the end. */
 
-import { hash } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { sha256 } from '../../system/addon.ts'
 import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { CallStore } from '../../undo/call-store.ts'
@@ -73,7 +73,7 @@ function writeOpen(owner: OpenOwner, ids: readonly string[]): void {
 const OPEN = 'undo-open'
 
 function openFile({ stateDir, host, session }: OpenOwner): string {
-  return join(stateDir, OPEN, hash('sha256', `${host}\0${session ?? ''}`))
+  return join(stateDir, OPEN, sha256(`${host}\0${session ?? ''}`))
 }
 
 function missing(path: string): string[] {

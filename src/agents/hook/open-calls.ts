@@ -1,6 +1,5 @@
 /** Calls that a host runs itself: one hook process starts them, another ends them (A1). */
 
-import { hash } from 'node:crypto'
 import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openRecord, plainProject } from '../../call/record/open.ts'
@@ -8,6 +7,7 @@ import type { CallRecord } from '../../call/record/recorder.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { noteLabels } from '../../project/label-notes.ts'
 import { isLabelList, type LabelPlace } from '../../project/session-labels.ts'
+import { sha256 } from '../../system/addon.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere } from '../../system/state.ts'
 import type { HookJudge } from './judge.ts'
@@ -56,7 +56,9 @@ export function noteOpen(
   const path = join(directory, record.call)
   writeFileSync(`${path}.new`, JSON.stringify(open), { mode: 0o600 })
   renameSync(`${path}.new`, path)
-  for (const { name } of opened(directory).slice(0, -MOST_OPEN)) removeIfThere(join(directory, name))
+  // Counted first: reading them all takes longer than the rest of a hook.
+  if (namesIn(directory).length > MOST_OPEN)
+    for (const { name } of opened(directory).slice(0, -MOST_OPEN)) removeIfThere(join(directory, name))
 }
 
 /** Records the end of a call that the host ran. Among indistinguishable calls, the oldest ends first. */
@@ -106,5 +108,5 @@ function isOpenCall(value: unknown): value is OpenCall {
 }
 
 function folderOf({ machine, host, session }: OpenOwner): string {
-  return join(machine.stateDir, 'hook-calls', hash('sha256', `${host}\0${session ?? ''}`).slice(0, 32))
+  return join(machine.stateDir, 'hook-calls', sha256(`${host}\0${session ?? ''}`).slice(0, 32))
 }

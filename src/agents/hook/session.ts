@@ -1,6 +1,5 @@
 /** What a host's session remembers between its hook processes: the breaker and the rate (P8). */
 
-import { hash } from 'node:crypto'
 import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
@@ -10,6 +9,7 @@ import {
   CallRate,
   CircuitBreaker,
 } from '../../call/admission.ts'
+import { sha256 } from '../../system/addon.ts'
 import { attempt } from '../../system/fault.ts'
 import { withLock } from '../../system/lock.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../system/state.ts'
@@ -103,7 +103,7 @@ function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => H
 }
 
 function fileOf({ directory, host, session, root }: HookSessionKey): string {
-  return join(directory, `${hash('sha256', JSON.stringify([host, session, root])).slice(0, 32)}.json`)
+  return join(directory, `${sha256(JSON.stringify([host, session, root])).slice(0, 32)}.json`)
 }
 
 function forgetOld(directory: string, now: number): void {

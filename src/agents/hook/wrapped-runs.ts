@@ -1,8 +1,9 @@
 /** The owner of a wrapped command, and what a person's yes to it opens. */
 
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256 } from '../../system/addon.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import {
@@ -160,7 +161,7 @@ function placeOf({ stateDir }: Machine): string {
 }
 
 function hashOf(parts: readonly (string | null)[]): string {
-  return hash('sha256', JSON.stringify(parts))
+  return sha256(JSON.stringify(parts))
 }
 
 function isOwner(value: unknown): value is OwnerFile {

@@ -1,9 +1,9 @@
 /** Opens the audit record: one file of chained lines per session. */
 
-import { hash } from 'node:crypto'
 import { type AuditLog, type AuditSigner, openAuditLog } from '../../audit/log.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
+import { sha256 } from '../../system/addon.ts'
 import type { Machine } from '../../system/machine.ts'
 import { uniqueName } from '../../system/made-file.ts'
 import { auditRecorder, type SessionRecorder } from './recorder.ts'
@@ -88,12 +88,12 @@ export function sessionName(recorded: RecordSource, { root }: Pick<RecordedProje
     case 'host':
       return hostName(recorded.host, recorded.session)
     case 'person':
-      return `run-${hash('sha256', root).slice(0, 16)}`
+      return `run-${sha256(root).slice(0, 16)}`
   }
 }
 
 /** The host's session id if it is a valid file name, otherwise its hash. */
 function hostName(host: string, session: string | null): string {
   if (session === null) return `${host}-unnamed`
-  return `${host}-${/^[A-Za-z0-9_-]{1,60}$/.test(session) ? session : hash('sha256', session).slice(0, 32)}`
+  return `${host}-${/^[A-Za-z0-9_-]{1,60}$/.test(session) ? session : sha256(session).slice(0, 32)}`
 }

@@ -1,6 +1,5 @@
 /** Writes calls to the record: a line before each, one after it, one per change in between. */
 
-import { hash } from 'node:crypto'
 import type { Approval } from '../../approval/approve.ts'
 import type { AuditDecision, AuditEvent, AuditProgram, AuditViolation, EndEvent, NoteEvent } from '../../audit/event.ts'
 import { reportedName } from '../../files/reported-names.ts'
@@ -11,6 +10,7 @@ import type { CallChanges } from '../../run/kept-changes.ts'
 import { programSummary } from '../../run/ran-programs.ts'
 import type { RunOutcome } from '../../run/runner.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
+import { sha256 } from '../../system/addon.ts'
 import { canonicalJson } from '../../system/json.ts'
 import { uniqueName } from '../../system/made-file.ts'
 import { type ToolInput, type ToolLabel, type ToolOutput, toolLabels } from '../../tools/tool.ts'
@@ -273,7 +273,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
         agent,
         project: options.project,
         tool,
-        args_hash: hash('sha256', canonicalJson(input)),
+        args_hash: sha256(canonicalJson(input)),
         ...(summary !== null && { summary }),
         ...(options.arguments && { args: input, subject }),
         decision: {
@@ -338,7 +338,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
         ...(options.arguments && { subject }),
       }),
     granted: ({ value, ...grant }) =>
-      log.record({ ...grant, value_hash: hash('sha256', value), ...(options.arguments && { value }) }),
+      log.record({ ...grant, value_hash: sha256(value), ...(options.arguments && { value }) }),
     flagged: (call, tool, score) => log.record({ type: 'taint', ...(call !== null && { call }), tool, score }),
     note: (event) => log.record(event),
     sign: () => log.sign(),

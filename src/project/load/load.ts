@@ -199,7 +199,7 @@ async function open(
 ): ReturnType<typeof openManifest> {
   const { openManifest } = await import('../../manifest/load.ts')
   const hasExamples = JSON.stringify(input).includes('match')
-  const known = { ...options, bundles: bundleNames }
+  const known = { ...options, bundles: bundleNames() }
   return openManifest(input, hasExamples ? { ...known, matches: await exampleMatcher() } : known)
 }
 

@@ -171,7 +171,7 @@ export function ownWorktrees({ root, policy }: LoadedPolicy, home: string, files
   })
 
   function isWritable(path: string): boolean {
-    const caches = () => builtInBundles.flatMap(({ cache, install }) => [...cache, ...install])
+    const caches = () => builtInBundles().flatMap(({ cache, install }) => [...cache, ...install])
     const placed = (cache: string) => (cache.startsWith('~/') ? home + cache.slice(1) : cache)
     return (
       policy.writes.allow.some((rule) => coversPath(rule.pattern, path)) ||

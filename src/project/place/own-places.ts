@@ -19,7 +19,7 @@ export function homeLinks(home: string, configDir: string): readonly ProtectedPl
   const links = new LinkedPlaces(home)
   for (const { path, kind } of protectedNames) {
     if (path.startsWith('/') || path.includes('*')) continue
-    links.add(posix.join(home, path.startsWith('~/') ? path.slice(2) : path), kind)
+    links.add(path.startsWith('~/') ? path.slice(2) : path, kind)
   }
   links.addOwn(configDir)
   return links.found
@@ -38,7 +38,11 @@ class LinkedPlaces {
   }
 
   /** Adds a protected path of home with its contents. */
-  add(path: string, kind: ProtectedKind): void {
+  add(name: string, kind: ProtectedKind): void {
+    const first = name.indexOf('/')
+    // Most of the names do not exist, and this runs before every command.
+    if (!this.#list(this.#home)?.has(first < 0 ? name : name.slice(0, first))) return
+    const path = posix.join(this.#home, name)
     const entry = this.#entry(path)
     if (entry === null) return
     const target = realPath(path) ?? danglingTarget(path)

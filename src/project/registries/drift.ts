@@ -3,12 +3,12 @@
  * so they are asked only when one of their files has changed.
  */
 
-import { hash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
 import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../../sandbox/bundles/bundle.ts'
 import { findRegistries, machineRegistries, type RegistryPort } from '../../sandbox/bundles/registry.ts'
+import { sha256 } from '../../system/addon.ts'
 import { attempt } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { makeDirectories, openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
@@ -87,7 +87,7 @@ function note(bundle: Bundle, root: string, { stateDir }: Machine, look: StoredF
 }
 
 function findingsPath({ tool }: Bundle, root: string, stateDir: string): string {
-  return join(stateDir, 'registries', hash('sha256', `${root}\n${tool}`).slice(0, 32))
+  return join(stateDir, 'registries', sha256(`${root}\n${tool}`).slice(0, 32))
 }
 
 /** Identities of the configuration files. */

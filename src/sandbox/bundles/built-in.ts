@@ -3,18 +3,38 @@
 import type { Bundle } from './bundle.ts'
 import bundles from './bundles.json' with { type: 'json' }
 
-const BY_TOOL = bundles as unknown as Readonly<Record<string, Bundle>>
+/** The text of bundles.json; the build inserts it in place of the import, whose 500 objects every start would make. */
+declare const BUNDLES: string | undefined
+
+/** In a function, so that a start that needs no bundle does not even load the text. */
+function builtText(): string | null {
+  return typeof BUNDLES === 'string' ? BUNDLES : null
+}
+
+let parsed: Readonly<Record<string, Bundle>> | undefined
+
+function byTool(): Readonly<Record<string, Bundle>> {
+  // Decided by the build, which then leaves the import out.
+  parsed ??= (typeof BUNDLES === 'string' ? JSON.parse(builtText()!) : bundles) as Readonly<Record<string, Bundle>>
+  return parsed
+}
 
 /** Their tools, in the order of the alphabet. */
-export const bundleNames: readonly string[] = Object.keys(BY_TOOL)
+export function bundleNames(): readonly string[] {
+  return Object.keys(byTool())
+}
 
-export const builtInBundles: readonly Bundle[] = Object.values(BY_TOOL)
+export function builtInBundles(): readonly Bundle[] {
+  return Object.values(byTool())
+}
 
 export function builtInBundle(tool: string): Bundle | undefined {
-  return Object.hasOwn(BY_TOOL, tool) ? BY_TOOL[tool] : undefined
+  return Object.hasOwn(byTool(), tool) ? byTool()[tool] : undefined
 }
 
 /** The bundle of an agent, by the name of its program. */
 export function agentBundle(program: string): Bundle | undefined {
-  return builtInBundles.find(({ agent, programs }) => agent && programs.includes(program))
+  // Nearly every command is in none.
+  if (builtText()?.includes(JSON.stringify(program)) === false) return undefined
+  return builtInBundles().find(({ agent, programs }) => agent && programs.includes(program))
 }

@@ -8,7 +8,7 @@ import { builtInBundle, builtInBundles } from './built-in.ts'
 import { type BundleChoice, furnish, selectBundles } from './bundle.ts'
 import { findRegistries, machineRegistries } from './registry.ts'
 
-const bundles = builtInBundles
+const bundles = builtInBundles()
 
 const HOME = '/home/u'
 

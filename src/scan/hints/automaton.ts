@@ -17,28 +17,11 @@ class HintAutomaton {
 
   constructor(hints: readonly string[]) {
     this.#width = (hints.length + 31) >> 5
-    const size = hints.reduce((sum, hint) => sum + hint.length, 1)
-    const next = new Int16Array(size * LETTERS)
-    const ends: (number[] | undefined)[] = [undefined]
-    const children: number[][] = [[]]
-    for (const [number, hint] of hints.entries()) {
-      let state = 0
-      for (let at = 0; at < hint.length; at++) {
-        const letter = LETTER[hint.charCodeAt(at)]!
-        const edge = state * LETTERS + letter
-        if (next[edge] === 0) {
-          next[edge] = ends.length
-          ends.push(undefined)
-          children[state]!.push(letter)
-          children.push([])
-        }
-        state = next[edge]!
-      }
-      ends[state] = [number]
-    }
-    completeFailures(next, ends, children)
-    this.#next = next
-    this.#ends = ends
+    const trie = new Trie(hints.reduce((sum, hint) => sum + hint.length, 1))
+    for (let number = 0; number < hints.length; number++) trie.add(hints[number]!, number)
+    trie.complete()
+    this.#next = trie.next
+    this.#ends = trie.ends
   }
 
   find(text: string): HintHits {
@@ -78,27 +61,60 @@ function grown(bits: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return more
 }
 
-/** Missing edges go where the longest proper suffix goes, and end what that suffix ends. */
-function completeFailures(
-  next: Int16Array,
-  ends: (number[] | undefined)[],
-  children: readonly (readonly number[])[],
-): void {
-  const fallback = new Int16Array(ends.length)
-  const queue: number[] = [0]
-  for (let i = 0; i < queue.length; i++) {
-    const state = queue[i]!
-    const own = children[state]!.map((letter) => next[state * LETTERS + letter]!)
-    const suffix = fallback[state]!
-    if (state !== 0) next.copyWithin(state * LETTERS, suffix * LETTERS, (suffix + 1) * LETTERS)
-    for (const [index, letter] of children[state]!.entries()) {
-      const target = own[index]!
-      const detour = state === 0 ? 0 : next[suffix * LETTERS + letter]!
-      next[state * LETTERS + letter] = target
-      fallback[target] = detour
-      const inherited = ends[detour]
-      if (inherited) ends[target] = [...(ends[target] ?? []), ...inherited]
-      queue.push(target)
+/** In lists of numbers and plain loops: most processes scan one text, and take longer to build this than to scan it. */
+class Trie {
+  readonly next: Int16Array
+  readonly ends: (readonly number[] | undefined)[] = [undefined]
+  /** Of each state the letter it is reached by, its last child, and the child of its parent before it. */
+  readonly #letter: Uint8Array
+  readonly #child: Int16Array
+  readonly #sibling: Int16Array
+
+  constructor(size: number) {
+    this.next = new Int16Array(size * LETTERS)
+    this.#letter = new Uint8Array(size)
+    this.#child = new Int16Array(size)
+    this.#sibling = new Int16Array(size)
+  }
+
+  add(hint: string, number: number): void {
+    const { next, ends } = this
+    let state = 0
+    for (let at = 0; at < hint.length; at++) {
+      const letter = LETTER[hint.charCodeAt(at)]!
+      const edge = state * LETTERS + letter
+      let target = next[edge]!
+      if (target === 0) {
+        target = next[edge] = ends.push(undefined) - 1
+        this.#letter[target] = letter
+        this.#sibling[target] = this.#child[state]!
+        this.#child[state] = target
+      }
+      state = target
+    }
+    ends[state] = [number]
+  }
+
+  /** Missing edges go where the longest proper suffix goes, and end what that suffix ends. */
+  complete(): void {
+    const { next, ends } = this
+    const fallback = new Int16Array(ends.length)
+    const queue = new Int16Array(ends.length)
+    let queued = 1
+    for (let i = 0; i < queued; i++) {
+      const state = queue[i]!
+      const suffix = fallback[state]! * LETTERS
+      if (state !== 0) next.copyWithin(state * LETTERS, suffix, suffix + LETTERS)
+      for (let target = this.#child[state]!; target !== 0; target = this.#sibling[target]!) {
+        const letter = this.#letter[target]!
+        const detour = state === 0 ? 0 : next[suffix + letter]!
+        next[state * LETTERS + letter] = target
+        fallback[target] = detour
+        const own = ends[target]
+        const inherited = ends[detour]
+        if (inherited) ends[target] = own ? [...own, ...inherited] : inherited
+        queue[queued++] = target
+      }
     }
   }
 }

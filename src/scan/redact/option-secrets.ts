@@ -15,7 +15,15 @@ interface ProgramRow extends Omit<OptionRow, 'options'> {
   readonly options: readonly SecretOption[]
 }
 
-const BY_PROGRAM: ReadonlyMap<string, readonly ProgramRow[]> = (() => {
+let byProgram: ReadonlyMap<string, readonly ProgramRow[]> | null = null
+
+/** Built when a text first names one of the programs: most name none. */
+function rowsOf(program: string): readonly ProgramRow[] | undefined {
+  byProgram ??= programRows()
+  return byProgram.get(program)
+}
+
+function programRows(): ReadonlyMap<string, readonly ProgramRow[]> {
   const rows = new Map<string, ProgramRow[]>()
   for (const row of OPTION_ROWS) {
     const options = (row.options?.split(' ') ?? []).map((given): SecretOption => {
@@ -27,10 +35,12 @@ const BY_PROGRAM: ReadonlyMap<string, readonly ProgramRow[]> = (() => {
   }
   for (const name of SETTERS) rows.set(name, rows.get(name) ?? [])
   return rows
-})()
+}
 
 /** The program names that start a search for secrets in a text. */
-export const SECRET_PROGRAMS: readonly string[] = [...BY_PROGRAM.keys()]
+export const SECRET_PROGRAMS: readonly string[] = [
+  ...new Set([...OPTION_ROWS.flatMap((row) => row.programs.split(' ')), ...SETTERS]),
+]
 
 /** A secret among words: of the word at `index`, from `start` to its end. */
 interface WordSecret {
@@ -41,7 +51,7 @@ interface WordSecret {
 /** The secrets among the words of one command; `isSecretKey` judges the name of a setting. */
 export function wordSecrets(words: readonly string[], isSecretKey: (key: string) => boolean): readonly WordSecret[] {
   const name = words[0]?.split('/').at(-1) ?? ''
-  const rows = BY_PROGRAM.get(name)
+  const rows = rowsOf(name)
   if (rows === undefined) return []
   const found = rows.flatMap((row) => rowSecrets(row, words))
   return SETTERS.has(name) ? [...found, ...setSecrets(words, isSecretKey)] : found
@@ -163,7 +173,7 @@ export function commandSecrets(
   isSecretKey: (key: string) => boolean,
 ): readonly { readonly start: number; readonly end: number }[] {
   NAME.lastIndex = at
-  const rows = BY_PROGRAM.get(NAME.exec(text)?.[1] ?? '')
+  const rows = rowsOf(NAME.exec(text)?.[1] ?? '')
   if (rows === undefined) return []
   const words = listWords(text, at) ?? commandWords(text, at)
   const values = words.map(({ value }) => value)

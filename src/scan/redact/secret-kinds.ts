@@ -252,11 +252,12 @@ export const SHAPE_KINDS: readonly ShapeKind[] = [
  * Kinds whose find is a secret wherever it is. Any other is one because of the words before it, which the author of the text
  * may choose.
  */
-export const FORMAT_KINDS: ReadonlySet<string> = new Set([
-  ...PREFIX_KINDS.map(([kind]) => kind),
-  ...PATTERN_KINDS.filter(([, , pattern]) => !hasGroup(pattern)).map(([kind]) => kind),
-  ...SHAPE_KINDS.map(([kind]) => kind),
-])
+export function isFormatKind(kind: string): boolean {
+  return (
+    [...PREFIX_KINDS, ...SHAPE_KINDS].some(([name]) => name === kind) ||
+    PATTERN_KINDS.some(([name, , pattern]) => name === kind && !hasGroup(pattern))
+  )
+}
 
 function hasGroup({ source }: RegExp): boolean {
   return new RegExp(`${source}|`).exec('')!.length > 1

@@ -61,8 +61,8 @@ function typedVariable(name: string, { env }: Machine): string {
 }
 
 function typedTool(name: string): string {
-  if (bundleNames.includes(name)) return name
-  const suggestion = nearest(name, bundleNames)
+  if (bundleNames().includes(name)) return name
+  const suggestion = nearest(name, bundleNames())
   throw new UsageError(
     `there is no bundle “${name}”${suggestion ? `; did you mean ${suggestion}?` : ''} (cordon bundles lists them)`,
   )

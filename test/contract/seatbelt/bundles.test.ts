@@ -50,7 +50,7 @@ function profileWith({ reads, writes, hosts }: BundleFurnishing) {
   return answer
 }
 
-it.each(Object.values(builtInBundles).map((bundle) => ({ tool: bundle.tool, bundle })))('$tool', ({ bundle }) => {
+it.each(Object.values(builtInBundles()).map((bundle) => ({ tool: bundle.tool, bundle })))('$tool', ({ bundle }) => {
   const applied = { bundle, by: bundle.tool, fetch: true, install: true, defaultDomains: true }
   const furnished = furnish([applied], { home: HOME, registries: {} })
   const answer = profileWith(furnished)

@@ -3,7 +3,6 @@
 import { Fault, faultExit, messageOf } from '../../../system/fault.ts'
 import { trace } from '../../../system/timing.ts'
 import { version } from '../../../system/version.ts'
-import { redacted, redactedTerminal } from '../../terminal/redacted-terminal.ts'
 import { paint, processTerminal, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
 import { type CommandContext, EXIT, ownWords, UsageError } from '../usage.ts'
 import { crashCode } from './crash-code.ts'
@@ -18,16 +17,18 @@ export async function main(
   // Without a command, show the project's status.
   const [given, ...rest] = argv[0] === '--json' ? ['status', ...argv] : argv
   const name = given ?? 'status'
+  const isVersion = name === '--version' || name === '-V' || name === '-v' || name === 'version'
+  const extra = isVersion ? rest.find((word) => word !== '--json') : undefined
+  if (isVersion && extra === undefined) {
+    bare.out(rest.includes('--json') ? `${JSON.stringify({ version })}\n` : `cordon ${version}\n`)
+    return EXIT.ok
+  }
+  const { redactedTerminal } = await import('../../terminal/redacted-terminal.ts')
   const first = firstCommand(name)
   const table = first ? null : await import('./commands.ts')
   const row = first ?? table!.commandRow(name)
   const terminal = redactedTerminal(bare, row?.verbatim === true)
-  if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
-    const extra = rest.find((word) => word !== '--json')
-    if (extra !== undefined) return unknownCommand(terminal, `version ${extra}`, rest.includes('--json'))
-    terminal.out(rest.includes('--json') ? `${JSON.stringify({ version })}\n` : `cordon ${version}\n`)
-    return EXIT.ok
-  }
+  if (extra !== undefined) return unknownCommand(terminal, `version ${extra}`, rest.includes('--json'))
   if (name === '--help' || name === '-h' || name === 'help') {
     const json = rest.includes('--json')
     const about = rest.find((word) => word !== '--json')
@@ -147,7 +148,10 @@ export async function runProcess(remember: () => void = () => {}): Promise<Proce
 
 /** Reports a crash and the file with details, also for errors in timers and promises. */
 export async function tellCrash(error: unknown): Promise<void> {
-  const { isHangUp } = await import('../../terminal/hang-up.ts')
+  const [{ isHangUp }, { redacted }] = await Promise.all([
+    import('../../terminal/hang-up.ts'),
+    import('../../terminal/redacted-terminal.ts'),
+  ])
   if (isHangUp(error)) return
   const say = (text: string): void => {
     try {

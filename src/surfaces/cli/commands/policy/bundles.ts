@@ -7,14 +7,14 @@ import { thisMachine } from '../../../../system/machine.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
 import { type CommandContext, EXIT, UsageError } from '../../usage.ts'
 
-type Bundle = (typeof builtInBundles)[number]
+type Bundle = ReturnType<typeof builtInBundles>[number]
 
 export async function run({ terminal, args }: CommandContext): Promise<number> {
   const [name] = args.words
-  const bundles = builtInBundles
+  const bundles = builtInBundles()
   const chosen = name === undefined ? null : bundles.find((bundle) => bundle.tool === name)
   if (chosen === undefined) {
-    const suggestion = nearest(name!, bundleNames)
+    const suggestion = nearest(name!, bundleNames())
     throw new UsageError(`there is no bundle "${name}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`)
   }
   if (args.flags.json) terminal.out(`${JSON.stringify(chosen ?? bundles)}\n`)
@@ -32,7 +32,7 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
     for (const [label, values] of rows) terminal.out(block(label, values.join('  ')))
     for (const note of notes) terminal.out(`\n${wrapWords(note, terminal.width).join('\n')}\n`)
   } else {
-    const width = Math.max(...bundleNames.map((text) => text.length))
+    const width = Math.max(...bundleNames().map((text) => text.length))
     for (const bundle of bundles)
       terminal.out(`${paint(terminal, 'cyan', bundle.tool.padEnd(width))}  ${bundle.summary}\n`)
   }
