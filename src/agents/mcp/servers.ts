@@ -15,6 +15,7 @@ import type { AnsweredPolicy } from '../../project/answers.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { readSecret } from '../../run/network/brokered-secret.ts'
 import type { RunIo } from '../../run/runner.ts'
+import { gradeKey } from '../../scan/redact/sensitive-keys.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { isRecord } from '../../system/json.ts'
@@ -70,9 +71,15 @@ export function withHeaders(spec: ServerSpec, machine: Machine): ServerSpec {
 export const MIN_SECRET = 8
 
 /** Values that a server is given and that must not come back: a header also without the words before its key. */
-export function givenValues({ env, remote }: ServerSpec): readonly string[] {
+export function givenValues(spec: ServerSpec): readonly string[] {
+  return [...new Set([...Object.values(spec.env), ...givenKeys(spec)])].filter((value) => value.length >= MIN_SECRET)
+}
+
+/** Those of them that are keys: other variables may be ordinary words. */
+export function givenKeys({ env, remote }: ServerSpec): readonly string[] {
   const headers = Object.values(remote?.headers ?? {}).flatMap((value) => [value, ...value.split(' ').slice(-1)])
-  return [...new Set([...Object.values(env), ...headers])].filter((value) => value.length >= MIN_SECRET)
+  const named = Object.entries(env).flatMap(([name, value]) => (gradeKey(name, '') === null ? [] : [value]))
+  return [...named, ...headers].filter((value) => value.length >= MIN_SECRET)
 }
 
 /** The server typed after `--`, by default named like its program. */

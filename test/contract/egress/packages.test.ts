@@ -1,6 +1,6 @@
 /** The package gate: what each client installs with it and without, and every way around it. */
 
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type RequestListener, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -366,6 +366,8 @@ interface Client {
   readonly name: string
   readonly program: string
   readonly install: readonly string[]
+  /** Words with which a program ends well that is new enough. */
+  readonly probe?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly files?: Readonly<Record<string, string>>
   readonly old: RegExp
@@ -447,6 +449,8 @@ const CLIENTS: readonly Client[] = [
   {
     name: 'cargo',
     program: 'cargo',
+    // Debian's of 2022 has no registries over HTTP; what has this command has them.
+    probe: ['remove', '--help'],
     install: ['fetch'],
     files: {
       'Cargo.toml':
@@ -460,7 +464,9 @@ const CLIENTS: readonly Client[] = [
 ]
 
 describe('real clients', () => {
-  const installed = CLIENTS.filter(({ program }) => isInstalled(program))
+  const installed = CLIENTS.filter(
+    ({ program, probe }) => isInstalled(program) && (!probe || spawnSync(program, probe).status === 0),
+  )
   it('npm is one of them', () => expect(installed.map(({ name }) => name)).toContain('npm'))
 
   for (const { name, program, install, environment = {}, files = {}, old, young } of installed) {

@@ -199,7 +199,7 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
   it.each([
     ['a value that it was given', 'Uses value-from-a-config.', []],
     ['the same as base64', `Uses ${btoa('value-from-a-config')}.`, []],
-    ['control: other words', 'Uses a value.', ['srv__echo']],
+    ['control: a word of its settings', 'Uses word-of-a-config.', ['srv__echo']],
   ])('attack: a definition with %s is withheld, also where everything is accepted', async (_, description, offered) => {
     for (const accept of [false, true]) {
       const at = await openWorld({ levels: allowed, accept })

@@ -176,7 +176,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       requests: options.requests ?? ['elicitation'],
       startMs: options.startMs ?? 500,
       ...(options.listMs !== undefined && { listMs: options.listMs }),
-      known: () => ['value-from-a-config'],
+      known: () => ['value-from-a-config', 'word-of-a-config'],
+      keys: () => ['value-from-a-config'],
       pins: {
         known: () => ownPins(pins, label),
         accept: (more) => {

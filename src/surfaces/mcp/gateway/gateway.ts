@@ -7,6 +7,7 @@ import { connectRemote, type EgressEvent, reasonOf } from '../../../agents/mcp/r
 import { RemoteLogin } from '../../../agents/mcp/remote-login.ts'
 import {
   configServers,
+  givenKeys,
   givenValues,
   manifestServers,
   remoteServer,
@@ -105,6 +106,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       accept: request.accept,
       requests: spec.requests,
       known: () => [...givenValues(spec), ...(login?.given ?? [])],
+      keys: () => [...givenKeys(spec), ...(login?.given ?? [])],
     })),
   })
   const closeRecord = (): void => {

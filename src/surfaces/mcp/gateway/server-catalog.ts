@@ -131,15 +131,14 @@ export class ServerCatalog {
         if (typeof name !== 'string' || !kind.valid.test(name) || isTaken(found, name, kind)) continue
         const definition = plain(item)
         const pin = pinOf(definition)
-        if (this.#parts.leaks(pin.text)) {
+        size += pin.text.length
+        if (pin.text.length > MAX_DEFINITION || size > MAX_LIST) continue
+        if (!this.#parts.leaks(pin.text)) found.set(name, { definition, pin })
+        else
           this.#warnOnce(
             pin.hash,
             `A ${kind.one} of the MCP server “${server.label}” contains a key that the server was given. It is withheld.`,
           )
-          continue
-        }
-        size += pin.text.length
-        if (pin.text.length <= MAX_DEFINITION && size <= MAX_LIST) found.set(name, { definition, pin })
       }
       cursor = given.nextCursor
       if (typeof cursor !== 'string') break

@@ -2,7 +2,7 @@
 
 import type { ServerPins } from '../../../agents/mcp/pins.ts'
 import type { ServerRequest } from '../../../agents/mcp/servers.ts'
-import { createRedactor } from '../../../scan/redact/redact.ts'
+import { createRedactor, type Redactor } from '../../../scan/redact/redact.ts'
 import { ERROR, type Json, RpcError } from '../../../system/json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { ChangeFeed } from './change-feed.ts'
@@ -69,6 +69,8 @@ export interface GatewayServerParts {
   readonly requests: readonly ServerRequest[]
   /** Values given to the server that must not come back; more may be added while it runs. */
   readonly known: () => readonly string[]
+  /** Those of them that no definition may contain. */
+  readonly keys: () => readonly string[]
   readonly startMs?: number
   readonly listMs?: number
 }
@@ -91,6 +93,17 @@ export interface Surroundings {
 const MAX_QUESTIONS = 10
 const QUESTIONS_MS = 60_000
 
+/** The redactor of values of which there may be more later. */
+function redactorOf(values: () => readonly string[]): () => Redactor {
+  let known: readonly string[] = []
+  let redactor = createRedactor()
+  return () => {
+    const now = values()
+    if (now.length !== known.length) [known, redactor] = [now, createRedactor(now)]
+    return redactor
+  }
+}
+
 export class GatewayServer {
   readonly label: string
   readonly wrapped: WrappedServer
@@ -106,14 +119,11 @@ export class GatewayServer {
     this.label = parts.label
     this.#parts = parts
     this.#around = around
-    let known: readonly string[] = []
-    let redactor = createRedactor()
+    const [known, keys] = [redactorOf(parts.known), redactorOf(parts.keys)]
     this.origin = {
       label: parts.label,
       get redactor() {
-        const now = parts.known()
-        if (now.length !== known.length) [known, redactor] = [now, createRedactor(now)]
-        return redactor
+        return known()
       },
     }
     this.#logs = new LogRelay(this.origin, around.now)
@@ -134,7 +144,7 @@ export class GatewayServer {
       pins: parts.pins,
       accept: parts.accept,
       leaks: (text) => {
-        const [own, plain] = [this.origin.redactor, createRedactor()]
+        const [own, plain] = [keys(), createRedactor()]
         return own !== plain && own.redact(text) !== plain.redact(text)
       },
       ask: (message, elicit, signal) => around.gate.ask(message, elicit, signal),
