@@ -42,7 +42,8 @@ it.each<[program: string, place: string | null, why: string | null, note: string
   [
     '.venv/bin/pytest',
     'py/current',
-    'The first line of ~/p/.venv/bin/pytest names ~/p/.venv/bin/python, a link to ~/py/', 'a script of it',
+    'The first line of ~/p/.venv/bin/pytest names ~/p/.venv/bin/python, a link to ~/py/',
+    'a script of it',
   ],
   ['direct', 'tools', 'The first line of ~/p/direct names ~/tools/mine, which', 'by its path'],
   ['by-env', 'tools', 'The first line of ~/p/by-env names ~/tools/mine, which', 'found by PATH'],

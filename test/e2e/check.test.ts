@@ -331,7 +331,9 @@ it('setup says what it would write, and then what it wrote', () => {
   const env = { SHELL: '/bin/bash' }
   try {
     expect(project.cordon(['setup'], { env }).err).toContain('This would be written for you:')
-    expect(project.cordon(['setup', '--yes'], { env }).err).toMatch(/^Written for you:\n {2}link ~\/\.local\/bin\/cordon/)
+    expect(project.cordon(['setup', '--yes'], { env }).err).toMatch(
+      /^Written for you:\n {2}link ~\/\.local\/bin\/cordon/,
+    )
   } finally {
     project.remove()
   }

@@ -15,7 +15,7 @@ interface Detaching {
 
 /** One row for each way, by the names of its programs. */
 const ROWS: Readonly<Record<string, Detaching>> = {
-  // It forks also without -f where it leads its group, as a text's last command does.
+  // It forks also without -f if it is the first of its process group, as a text's last command is.
   setsid: { unless: '-w --wait -h --help -V --version' },
   'daemonize daemon dtach abduco screen tmux byobu zellij tmate': {},
   'at batch': { unless: '-l -d -r -c -V', values: '-q -t -f' },
