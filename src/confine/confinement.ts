@@ -220,7 +220,10 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
     grants: entitled.grants,
     places: {
       ...placesOf(loaded, entitled.paths, { reads: furnished.reads, writes: furnished.writes }, narrowing),
-      programs: sandbox.commandFs.value === 'none' || labels !== null ? [] : programWords(entitled.whole ?? '', cwd),
+      programs:
+        sandbox.commandFs.value === 'none' || labels !== null
+          ? []
+          : programWords(entitled.whole ?? '', { root: loaded.root, cwd }),
     },
     network: {
       rules,

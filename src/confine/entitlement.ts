@@ -67,10 +67,20 @@ const KEYWORDS: ReadonlySet<string> = new Set(
 /** More words than this are data. */
 const MOST_WORDS = 200
 
-/** Words of a text that may name programs. A false match only shows a useless folder. */
-export function programWords(text: string, cwd: string): readonly string[] {
+/** Where projects keep their Python virtual environment. */
+const ENVIRONMENTS = ['.venv', 'venv', 'env']
+
+/**
+ * Words of a text that may name programs, and the project's own Python, which git hooks and
+ * Makefiles start. A false match only shows a useless folder.
+ */
+export function programWords(
+  text: string,
+  { root, cwd }: { readonly root: string; readonly cwd: string },
+): readonly string[] {
   const words = text.split(/[\s;|&<>()"'`=]+/, MOST_WORDS).filter((word) => /^[\w~/.][\w@.+~/-]*$/.test(word))
-  return [...new Set(words.map((word) => (/^[^~/].*\//.test(word) ? posix.resolve(cwd, word) : word)))]
+  const named = words.map((word) => (/^[^~/].*\//.test(word) ? posix.resolve(cwd, word) : word))
+  return [...new Set([...named, ...ENVIRONMENTS.map((name) => `${root}/${name}/bin/python`)])]
 }
 
 export interface Entitlement {

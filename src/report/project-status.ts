@@ -164,7 +164,7 @@ function fixOf(kind: string, subject: string, { root, home, policy, isProtected 
   if (kind !== 'file') return 'the sandbox does not allow it'
   const how = isProtected(subject) ? 'write' : 'read'
   if (policy && isOpened(subject, how, policy)) return null
-  // A grant would show its content to the agent: nobody should be led to that.
+  // A grant would show its content to the agent, so it is not offered.
   if (secretOf(subject, { home })) return 'secrets stay hidden; to use one unseen: cordon secrets --help'
   const path = subject.startsWith(`${root}/`) ? subject.slice(root.length + 1) : subject
   return how === 'write'

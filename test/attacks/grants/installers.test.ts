@@ -61,6 +61,7 @@ beforeAll(() => {
     symlinkSync(target.replace('$H', project.home), join(inProject, 'bin/python'))
     writeFileSync(join(inProject, 'bin/tests'), `#!${inProject}/bin/python\necho "venv: $0"\n`, { mode: 0o755 })
   }
+  writeFileSync(join(project.directory, 'starts-tests'), 'exec .venv/bin/tests\n')
   // npm's global folder, with nvm's node.
   shell('.nvm/versions/v1/bin/nodeish')
   script('.npm-global/lib/tool/cli', '#!/usr/bin/env nodeish\necho npm\n')
@@ -116,6 +117,7 @@ describe('a program of an installer runs, with what it links to', () => {
     ['by its path', ['.venv/bin/tests'], {}],
     ['in a shell', ['sh', '-c', 'cd . && .venv/bin/tests'], {}],
     ['activated', ['tests'], { activated: true }],
+    ['started by a script', ['sh', 'starts-tests'], {}],
   ])('a virtual environment, %s', (_, command, { activated = false }: { activated?: boolean }) => {
     const PATH = activated ? `${project.directory}/.venv/bin:${env.PATH}` : env.PATH!
     const moved = { ...env, PATH, PYENV_ROOT: join(project.home, 'opt/pyenv') }
@@ -123,7 +125,8 @@ describe('a program of an installer runs, with what it links to', () => {
     // Without the variable nothing says that the folder is an installer's.
     const said = project.cordon(['run', '--', ...command], { env: { ...env, PATH } })
     expect(said).toMatchObject({ code: 127, out: '' })
-    if (!activated) expect(said.err).toContain('cordon run --read ~/opt/pyenv/versions/3 …')
+    if (command[0] !== 'tests' && command.at(-1) !== 'starts-tests')
+      expect(said.err).toContain('cordon run --read ~/opt/pyenv/versions/3 …')
   })
 
   it('under a hook', () => {

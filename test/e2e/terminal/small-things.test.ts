@@ -87,6 +87,34 @@ describe('at a terminal,', () => {
   })
 })
 
+it('import writes a manifest, says what is next, and what it took over applies once it is signed', async () => {
+  const own = new Project({
+    '.claude/settings.json':
+      '{"permissions":{"allow":["Bash(npm test:*)"],"deny":["Bash(git push:*)","Read(./notes/**)"]}}',
+    'notes/today.txt': 'private\n',
+  })
+  const newcomer = new Person(own)
+  try {
+    await newcomer.atPrompt()
+    newcomer.line('cordon import claude-code --out cordon.toml')
+    await newcomer.sees('wrote cordon.toml; read it, then put it in force: cordon sign')
+    await newcomer.atPrompt()
+    newcomer.line('cordon sign')
+    await newcomer.sees('[y/N] ')
+    newcomer.keys('y\r')
+    await newcomer.sees(/signed \S+cordon\.toml/)
+    await newcomer.atPrompt()
+    newcomer.line('cordon run -- cat notes/today.txt; cordon run -- git push; echo "co""de $?"')
+    const seen = await newcomer.sees(/code \d+/)
+    expect(seen).not.toContain('private')
+    expect(seen).toContain('git push:*')
+    expect(seen).toContain('code 126')
+  } finally {
+    await newcomer.leaves()
+    own.remove()
+  }
+})
+
 it('a name that no secret can have is refused before its value is typed', async () => {
   person.line("cordon secrets set 'bad name'")
   const said = await person.atPrompt()

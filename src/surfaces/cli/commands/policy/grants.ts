@@ -44,7 +44,7 @@ async function locksOf(grants: SavedGrants, machine: Machine): Promise<Locks> {
   const here = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
   for (const root of new Set([here, ...grants.list().map(({ project }) => project)])) {
     const place = { machine, files: machineFiles, root, choice: { kind: 'project' as const } }
-    // A folder that is no project any more locks nothing.
+    // A folder that was removed since locks nothing.
     const opened = await openPolicy({ ...place, unsigned: 'refused' }).catch(() => null)
     if (opened === null || !('loaded' in opened)) continue
     const { runtimeGrants } = opened.loaded.policy

@@ -52,8 +52,9 @@ export async function run({ terminal, args }: CommandContext): Promise<number> {
   if (args.flags.json) terminal.out(`${JSON.stringify({ files: found, manifest, notes })}\n`)
   else if (out === undefined) terminal.out(manifest)
   if (out !== undefined) machineFiles.writeText(out, manifest, { exclusive: true })
-  for (const note of args.flags.json ? [] : notes)
-    terminal.err(`${paint(terminal, 'yellow', 'note:')} ${visible(note)}\n`)
+  if (args.flags.json) return EXIT.ok
+  for (const note of notes) terminal.err(`${paint(terminal, 'yellow', 'note:')} ${visible(note)}\n`)
+  if (out !== undefined) terminal.err(`wrote ${visible(out)}; read it, then put it in force: cordon sign\n`)
   return EXIT.ok
 }
 
