@@ -22,6 +22,7 @@ import {
   type RunOutcome,
   reportPlan,
 } from '../../../../run/open-backend.ts'
+import { errorCode } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { isInForeground } from '../../../../system/processes.ts'
@@ -202,6 +203,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     if (signal !== null && !timedOut) endBy?.(signal)
     return exitCode
   } catch (error) {
+    if (errorCode(error) !== 'command-not-found') throw error
     const { explainMissing } = await import('../../../../one-off/bundle-hint.ts')
     const { hiddenWords } = await import('../../../../one-off/run-hints.ts')
     const isShown = runner.sees(confined())
