@@ -9,7 +9,8 @@ import { envelopeHead, QUIET_MS, websocketHead } from '../../../src/egress/crede
 import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
 
 const HOST = 'api.example.org'
-const VALUE = 'sk_realValueOfTheKey0123456789'
+/** No four characters of it are hexadecimal, as sizes of chunks and placeholders are. */
+const VALUE = 'sk_realValueOfTheKeyQRSTUVWXYZ'
 /** More on both sides than Cordon asks for. */
 const [BEFORE, BEHIND] = ['x'.repeat(40_000), 'y'.repeat(40_000)]
 const WHOLE = `${BEFORE}Bearer ${VALUE}${BEHIND}`
