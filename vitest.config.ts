@@ -1,11 +1,21 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What really runs sandboxes, clients and crashes takes its time on a busy machine. */
 const patient = { testTimeout: 300_000, hookTimeout: 300_000 }
 
 /** Properties are put to the same cases in every run. */
 const seeded = { setupFiles: ['test/seed.ts'] }
+
+/** The longest file begins first: at the end the other workers would wait for it. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLongest = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith('/test/promises/matrix.test.ts')
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))]
+  }
+}
 
 /** From scripts/test.ts: a place for one run. */
 const compiled = process.env.CORDON_TEST_COMPILED
@@ -21,6 +31,7 @@ const config: ReturnType<typeof defineConfig> = defineConfig({
       // For the programs that tests start; the workers themselves are slower with it.
       ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
     },
+    sequence: { sequencer: LongestFirst },
     // A test that passes does not wait: this is for the busiest machine, as in test/until.ts.
     expect: { poll: { timeout: 60_000, interval: 20 } },
     // The one reason for which rows are left out (test/users.ts); scripts/test.ts counts them.
