@@ -127,14 +127,27 @@ const attacks = (seen: ReadonlySet<string>) =>
   [...seen].map((path) => path.split('/')[1]!).filter((name) => name.startsWith('attack-'))
 
 /** Each tool, with its words and what it asks for. */
-const TOOLS: readonly { readonly tool: string; readonly line: string; readonly asks: RegExp }[] = [
+interface Tool {
+  readonly tool: string
+  readonly line: string
+  readonly asks: RegExp
+  /** Words with which a program ends well that is new enough. */
+  readonly probe?: readonly string[]
+}
+const TOOLS: readonly Tool[] = [
   { tool: 'npm', line: 'npm view --fetch-retries=0 --registry=http://127.0.0.1:PORT/ tool', asks: /^\/tool/ },
   {
     tool: 'pip',
     line: 'pip download --retries 0 --index-url http://127.0.0.1:PORT/simple tool',
     asks: /^\/simple\/tool/,
   },
-  { tool: 'cargo', line: 'cargo search --index sparse+http://127.0.0.1:PORT/ tool', asks: /^\/config\.json/ },
+  {
+    tool: 'cargo',
+    line: 'cargo search --index sparse+http://127.0.0.1:PORT/ tool',
+    asks: /^\/config\.json/,
+    // Debian's of 2022 has no registries over HTTP; what has this command has them.
+    probe: ['remove', '--help'],
+  },
   { tool: 'go', line: 'go list -m http.test/tool@latest', asks: /http\.test\/tool/ },
   { tool: 'curl', line: 'curl -s http://127.0.0.1:PORT/tool', asks: /^\/tool/ },
   { tool: 'wget', line: 'wget -t1 -qO- http://127.0.0.1:PORT/tool', asks: /^\/tool/ },
@@ -142,9 +155,9 @@ const TOOLS: readonly { readonly tool: string; readonly line: string; readonly a
 
 describe('a tool', () => {
   // A session of a test has another home: what is installed in this one is not there.
-  const isThere = ({ tool }: { readonly tool: string }) => {
+  const isThere = ({ tool, probe }: Tool) => {
     const { stdout, status } = spawnSync('which', [tool], { encoding: 'utf8' })
-    return status === 0 && !stdout.startsWith(homedir())
+    return status === 0 && !stdout.startsWith(homedir()) && (!probe || spawnSync(tool, probe).status === 0)
   }
   it.each(TOOLS.filter(isThere))(
     '$tool has its hosts, and a script that it is run by or runs beside has not',
