@@ -27,11 +27,12 @@ export interface HiddenProgram {
 /** Scripts that interpret scripts, and links to links. */
 const MOST_STEPS = 8
 
-/** Follows links and first lines up to the first file that is not shown; null if there is none. */
+/** Follows links and first lines up to the first file that is not shown, or null. */
 export function hiddenProgram(program: string, places: ProgramPlaces): HiddenProgram | null {
   const { cwd, home, path, files } = places
   const find = (name: string | null): string | null => {
-    if (name === null || name.includes('/')) return name === null ? null : posix.resolve(cwd, name)
+    if (name === null) return null
+    if (name.includes('/')) return posix.resolve(cwd, name)
     const folder = path.split(':').find((entry) => entry.startsWith('/') && files.exists(`${entry}/${name}`))
     return folder === undefined ? null : `${folder}/${name}`
   }

@@ -196,22 +196,7 @@ stream_max_retries = 0
       put(join(folder, 'package.json'), JSON.stringify(plugins))
       put(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages: { '': plugins } }))
       symlinkSync(join(cache, 'node_modules'), join(folder, 'node_modules'))
-      put(
-        join(folder, 'opencode.json'),
-        JSON.stringify({
-          provider: {
-            scripted: {
-              npm: '@ai-sdk/openai-compatible',
-              options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: '{env:OPENAI_API_KEY}' },
-              models: { scripted: { name: 'scripted', tool_call: true } },
-            },
-          },
-          permission: { '*': 'allow' },
-          autoupdate: false,
-          // It undoes by git, a dozen programs a step, which takes most of a session's time.
-          snapshot: false,
-        }),
-      )
+      put(join(folder, 'opencode.json'), settingsOfOpencode(port))
     },
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
     settings: {
@@ -509,21 +494,7 @@ auto_update = false
     prepare: ({ home, port }) => {
       // As after its first start, at which it changes its configuration.
       put(join(home, '.config/kilo/.bash-permission-migrated'), '')
-      put(
-        join(home, '.config/kilo/kilo.json'),
-        JSON.stringify({
-          provider: {
-            scripted: {
-              npm: '@ai-sdk/openai-compatible',
-              options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: '{env:OPENAI_API_KEY}' },
-              models: { scripted: { name: 'scripted', tool_call: true } },
-            },
-          },
-          permission: { '*': 'allow' },
-          autoupdate: false,
-          snapshot: false,
-        }),
-      )
+      put(join(home, '.config/kilo/kilo.json'), settingsOfOpencode(port))
     },
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
     settings: {
@@ -549,6 +520,23 @@ interface CallNames {
   readonly readPath?: string
   readonly before?: string
   readonly after?: string
+}
+
+/** For opencode and its descendants: the scripted model, and nothing that would ask or wait. */
+function settingsOfOpencode(port: number): string {
+  return JSON.stringify({
+    provider: {
+      scripted: {
+        npm: '@ai-sdk/openai-compatible',
+        options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: '{env:OPENAI_API_KEY}' },
+        models: { scripted: { name: 'scripted', tool_call: true } },
+      },
+    },
+    permission: { '*': 'allow' },
+    autoupdate: false,
+    // It undoes by git, a dozen programs a step, which takes most of a session's time.
+    snapshot: false,
+  })
 }
 
 /** Calls that differ between agents in their names alone; `more` is for commands. */

@@ -115,6 +115,14 @@ function routesOf(directory: string, samples: readonly Sample[]): Routes {
   }
   routes.set(`${PACKAGE_HOST}/broken`, { type: 'application/json', body: '{"name": "broken", "versions"' })
   routes.set(`${PACKAGE_HOST}/impostor`, routes.get(`${PACKAGE_HOST}/steady`)!)
+  // Its short form has a version more.
+  const crept = { name: 'crept', 'dist-tags': { latest: '1.0.0' }, versions: { '1.0.0': {} }, time: { '1.0.0': OLD } }
+  const more = { ...crept, versions: { '1.0.0': {}, '9.9.9': {} }, time: undefined, modified: YOUNG }
+  for (const [form, document] of [
+    ['', crept],
+    [' brief', more],
+  ] as const)
+    routes.set(`${PACKAGE_HOST}/crept${form}`, { type: 'application/json', body: JSON.stringify(document) })
   routes.set(`${PACKAGE_HOST}/simple/plain/`, {
     type: 'text/html',
     body: '<a href="/x.whl">plain-1.0-py3-none-any.whl</a>',

@@ -278,6 +278,18 @@ describe('attack: a file of a version that is not offered', () => {
     expect(JSON.parse(bare.text)).toMatchObject({ 'dist-tags': { latest: '2.0.0' }, modified: YOUNG })
   })
 
+  it('metadata that loses nothing is passed on as it came', async () => {
+    const [gated, bare] = [await get(await open({}), at('/later')), await get(await open(null), at('/later'))]
+    expect(gated.text).toBe(bare.text)
+  })
+
+  it('attack: not where the times are those of another document, which lacks a version', async () => {
+    const accept = 'application/vnd.npm.install-v1+json'
+    const [gated, bare] = [{}, null].map(async (rules) => get(await open(rules), at('/crept'), { accept }))
+    expect((await bare!).text).toContain('9.9.9')
+    expect(Object.keys(JSON.parse((await gated!).text).versions)).toEqual(['1.0.0'])
+  })
+
   it('a version that came up later is found by its file, and judged', async () => {
     const proxy = await open({})
     await get(proxy, at('/later'))
